@@ -1,0 +1,258 @@
+"""The one place with the order of steps: event, engine, ledger row committed, answer.
+
+Knows nothing about any agent runtime; an adapter brings the words, the engine judges, the ledger keeps. Two rules
+hold whatever breaks: nothing is refused without a record where a record can be made, and a guard that can't
+ask the engine falls back to its mode (observe allows, ask asks, enforce refuses) instead of to silence.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .types import (
+    Action,
+    Call,
+    EngineError,
+    Event,
+    Finding,
+    Guard,
+    LedgerError,
+    Mark,
+    Message,
+    Occasion,
+    Outcome,
+    Prompt,
+    Request,
+    Source,
+    Stored,
+    Verdict,
+    Write,
+)
+
+log = logging.getLogger("sayso.gate")
+
+SESSIONS_MAX = 32
+"""Engine sessions kept open at once. The oldest is dropped and loaded again from the ledger when it is needed."""
+
+NOTICES_MAX = 1024
+"""Sessions whose person was told already; beyond that the oldest may be told a second time."""
+
+# The guards that judge each kind of event, and so the ones whose mode decides when the engine can't answer.
+JUDGES: dict[type[Occasion], tuple[Guard, ...]] = {Write: ("provenance",)}
+
+# Mode to action when the engine can't answer. Anything else, `off` included, allows.
+FAILED: Mapping[str, Action] = {"ask": "ask", "enforce": "refuse"}
+
+KINDS: Mapping[type[Occasion], str] = {
+    Prompt: "prompt",
+    Message: "message",
+    Source: "source",
+    Write: "write",
+    Call: "call",
+    Outcome: "result",
+    Request: "request",
+    Mark: "mark",
+}
+
+
+class Judge(Protocol):
+    """One session of the engine, as `engine.EngineSession` gives it. Every method may raise `EngineError`."""
+
+    def check(self, event: Event) -> Verdict: ...
+
+    def capture(self, event: Event) -> Stored: ...
+
+
+class Book(Protocol):
+    """What the gate needs of `ledger.Ledger`."""
+
+    def append(
+        self, event_id: str, session: str, kind: str, at: int, row: str, body: str, parent: str = ""
+    ) -> object: ...
+
+    def link(self, session: str, parent: str) -> object: ...
+
+
+@dataclass(slots=True)
+class _Open:
+    """One open session: its judge, and a lock that keeps the order of rows equal to the order of verdicts."""
+
+    judge: Judge | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+class Gate:
+    """Carries events through engine and ledger. Safe to call from several threads; never raises.
+
+    `judge` opens the engine's session of that name (loading its rows from the ledger) and may raise `EngineError`;
+    `modes` gives the mode of every guard by name. Both are asked again whenever a session is opened, so a changed
+    setting counts from the next session on. `book` is the ledger, or `None` where there is none.
+    """
+
+    def __init__(
+        self,
+        judge: Callable[[str], Judge],
+        modes: Callable[[], Mapping[str, str]],
+        book: Book | None,
+        clock: Callable[[], int] = lambda: int(time.time() * 1000),
+    ) -> None:
+        self._judge = judge
+        self._modes = modes
+        self._book = book
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._notices: OrderedDict[str, str] = OrderedDict()
+
+    def check(self, session: str, what: Occasion) -> Verdict:
+        """Judges `what`, stores the row, and gives the verdict, in this order."""
+        event = self._event(session, what)
+        opened = self._session(session)
+        with opened.lock:
+            try:
+                verdict = self._engine(opened, session).check(event)
+            except Exception as error:
+                return self._failed(opened, event, error)
+            self._store(event, verdict.store)
+        return verdict
+
+    def capture(self, session: str, what: Occasion) -> None:
+        """Remembers `what`. A failure here costs evidence, never a call."""
+        event = self._event(session, what)
+        opened = self._session(session)
+        with opened.lock:
+            try:
+                stored = self._engine(opened, session).capture(event)
+            except Exception as error:
+                self._failed(opened, event, error)
+                return
+            self._store(event, stored)
+
+    def follow(self, session: str, parent: str) -> None:
+        """Says that `session` continues `parent` (a compaction, a resumed branch), so that the parent's rows count."""
+        if not parent or parent == session:
+            return
+        if self._book is not None:
+            try:
+                self._book.link(session, parent)
+            except Exception as error:
+                self._unstored(session, error)
+        self.close(session)
+
+    def close(self, session: str) -> None:
+        """Drops the engine's session. It is loaded again from the ledger when the name comes back."""
+        with self._lock:
+            self._open.pop(session, None)
+
+    def tell(self, session: str, text: str) -> None:
+        """Keeps a line for the person of that session. The first one of a session stands; later ones are dropped."""
+        with self._lock:
+            if session in self._notices:
+                return
+            self._notices[session] = text
+            while len(self._notices) > NOTICES_MAX:
+                self._notices.popitem(last=False)
+        log.warning("%s", text)
+
+    def notice(self, session: str) -> str:
+        """The line that the person of that session has not been shown yet, or "". Asking counts as shown."""
+        with self._lock:
+            text = self._notices.get(session, "")
+            if text:
+                self._notices[session] = ""
+            return text
+
+    def _event(self, session: str, what: Occasion) -> Event:
+        return Event(id=secrets.token_hex(8), session=session, at=self._clock(), what=what)
+
+    def _session(self, session: str) -> _Open:
+        with self._lock:
+            opened = self._open.get(session)
+            if opened is None:
+                opened = self._open[session] = _Open()
+            self._open.move_to_end(session)
+            while len(self._open) > SESSIONS_MAX:
+                self._open.popitem(last=False)
+            return opened
+
+    def _engine(self, opened: _Open, session: str) -> Judge:
+        if opened.judge is None:
+            opened.judge = self._judge(session)
+        return opened.judge
+
+    def _store(self, event: Event, stored: Stored, parent: str = "") -> None:
+        """Commits the row before the answer leaves. A ledger that can't be written stops no guard."""
+        if not stored.kind or self._book is None:
+            return
+        if isinstance(event.what, Mark):
+            parent = event.what.parent
+        try:
+            self._book.append(event.id, event.session, stored.kind, event.at, stored.row, stored.body, parent)
+        except Exception as error:
+            self._unstored(event.session, error)
+
+    def _unstored(self, session: str, error: Exception) -> None:
+        detail = str(error) if isinstance(error, LedgerError) else type(error).__name__
+        self.tell(session, f"sayso can't write its ledger, so this session is guarded but not recorded: {detail}")
+
+    def _failed(self, opened: _Open, event: Event, error: Exception) -> Verdict:
+        """The failure rule: the strictest mode among the guards that would have judged this event decides."""
+        known = isinstance(error, EngineError)
+        cause = error.cause if isinstance(error, EngineError) else "broken"
+        # The text of an unforeseen exception may hold what was judged, so only its type is passed on.
+        detail = str(error) if known else f"{type(error).__name__} in the engine's host; run `sayso doctor`"
+        if not known:
+            log.error("unforeseen %s while handling a %s", type(error).__name__, KINDS[type(event.what)])
+            opened.judge = None
+        action = self._action(event.what)
+        kind = KINDS[type(event.what)]
+        self.tell(event.session, f"sayso is not checking this session ({cause}): {detail}")
+        finding = Finding(
+            guard="engine",
+            rule="engine.failed",
+            level="error",
+            start=0,
+            end=0,
+            path="",
+            reason=f"sayso could not check this {kind}: {detail}",
+            evidence=(),
+            suggestion="",
+            facts=json.dumps({"cause": cause}),
+        )
+        # A row for each judged event that went by unchecked; for what is only remembered the notice is enough.
+        stored = Stored("", "", "")
+        if type(event.what) in JUDGES:
+            row = {"v": 1, "kind": kind, "action": action, "findings": [_short(finding)]}
+            stored = Stored(kind, json.dumps(row), "")
+            self._store(event, stored)
+        message = "" if action == "allow" else f"{finding.reason} Until then this {kind} is not let through unseen."
+        return Verdict(action=action, message=message, text="", findings=(finding,), more=0, store=stored)
+
+    def _action(self, what: Occasion) -> Action:
+        try:
+            modes = self._modes()
+        except Exception as error:
+            log.error("settings can't be read: %s", type(error).__name__)
+            modes = {}
+        actions = [FAILED.get(modes.get(guard, "observe"), "allow") for guard in JUDGES.get(type(what), ())]
+        order: tuple[Action, ...] = ("refuse", "ask")
+        return next((action for action in order if action in actions), "allow")
+
+
+def _short(finding: Finding) -> dict[str, object]:
+    """A finding as a row holds it: without any text of the event."""
+    return {
+        "guard": finding.guard,
+        "rule": finding.rule,
+        "level": finding.level,
+        "span": [finding.start, finding.end],
+        "facts": json.loads(finding.facts),
+    }
