@@ -40,10 +40,7 @@ mod tests {
     fn only_what_stands_between_the_markers_changes() {
         let page = "# a\n<!-- eval:begin -->\nold\n<!-- eval:end -->\nrest\n";
         let blessed = replace(page, "new\n").expect("markers");
-        assert_eq!(
-            blessed,
-            "# a\n<!-- eval:begin -->\nnew\n<!-- eval:end -->\nrest\n"
-        );
+        assert_eq!(blessed, "# a\n<!-- eval:begin -->\nnew\n<!-- eval:end -->\nrest\n");
         assert_eq!(replace(&blessed, "new\n").expect("markers"), blessed);
     }
 

@@ -25,11 +25,7 @@ pub fn ci(workspace: &Workspace) -> Result<()> {
             // Each tool keeps its cache in the folder it is told, or beside the sources.
             command.env("RUFF_CACHE_DIR", workspace.target.join("ruff"));
             command.env("MYPY_CACHE_DIR", workspace.target.join("mypy"));
-            run::show(
-                command
-                    .args(arguments.iter().copied())
-                    .current_dir(&workspace.root),
-            )
+            run::show(command.args(arguments.iter().copied()).current_dir(&workspace.root))
         })?;
     }
     steps.step("component --check", || component::check(workspace))?;
@@ -108,14 +104,7 @@ const PYTHON: [(&str, &[&str]); 3] = [
     ),
     (
         "mypy",
-        &[
-            "-m",
-            "mypy",
-            "--config-file",
-            SETTINGS,
-            "--strict",
-            "host-python/sayso",
-        ],
+        &["-m", "mypy", "--config-file", SETTINGS, "--strict", "host-python/sayso"],
     ),
 ];
 

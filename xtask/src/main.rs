@@ -25,11 +25,7 @@ use workspace::Workspace;
 
 /// Chores of sayso: build, test, measure.
 #[derive(Parser)]
-#[command(
-    name = "cargo xtask",
-    bin_name = "cargo xtask",
-    disable_help_subcommand = true
-)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
 struct Arguments {
     #[command(subcommand)]
     task: Option<Task>,

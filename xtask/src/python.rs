@@ -37,12 +37,7 @@ impl Venv {
 
     /// Makes the environment unless the stamp says that it holds just these requirements. `inputs` are files
     /// that requirements refer to. Returns whether anything was done.
-    pub fn provide(
-        &self,
-        workspace: &Workspace,
-        requirements: &[&str],
-        inputs: &[&Path],
-    ) -> Result<bool> {
+    pub fn provide(&self, workspace: &Workspace, requirements: &[&str], inputs: &[&Path]) -> Result<bool> {
         let python = find()?;
         let stamp = self.stamp(&python, requirements, inputs)?;
         let stamp_file = self.directory.join("sayso-stamp");
@@ -111,9 +106,7 @@ impl Venv {
             hash.update([0]);
         }
         for input in inputs {
-            hash.update(
-                fs::read(input).with_context(|| format!("cannot read {}", input.display()))?,
-            );
+            hash.update(fs::read(input).with_context(|| format!("cannot read {}", input.display()))?);
         }
         Ok(format!("{:x}", hash.finalize()))
     }
@@ -150,7 +143,5 @@ fn find() -> Result<PathBuf> {
     } else {
         seen.join("; ")
     };
-    bail!(
-        "Python 3.11 or newer with its venv module is needed ({seen}); on Debian: apt install python3 python3-venv"
-    )
+    bail!("Python 3.11 or newer with its venv module is needed ({seen}); on Debian: apt install python3 python3-venv")
 }

@@ -53,12 +53,7 @@ pub fn capture(command: &mut Command) -> Result<String> {
         .with_context(|| format!("cannot start `{}`", line(command)))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        bail!(
-            "`{}` failed ({}): {}",
-            line(command),
-            output.status,
-            said.trim()
-        );
+        bail!("`{}` failed ({}): {}", line(command), output.status, said.trim());
     }
     Ok(String::from_utf8(output.stdout)?)
 }

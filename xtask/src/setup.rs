@@ -50,18 +50,12 @@ pub fn setup(workspace: &Workspace, hermes: bool) -> Result<()> {
     target(workspace)?;
     tools(workspace)?;
     let pyproject = workspace.root.join("host-python/pyproject.toml");
-    let made = Venv::named(workspace, DEVELOPMENT).provide(
-        workspace,
-        &["-e", "host-python[dev]"],
-        &[&pyproject],
-    )?;
+    let made = Venv::named(workspace, DEVELOPMENT).provide(workspace, &["-e", "host-python[dev]"], &[&pyproject])?;
     report(DEVELOPMENT, made);
     if hermes {
         for version in &HERMES {
             let requirements = [&[version.package], &BESIDE_HERMES[..]].concat();
-            let made = version
-                .venv(workspace)
-                .provide(workspace, &requirements, &[])?;
+            let made = version.venv(workspace).provide(workspace, &requirements, &[])?;
             report(version.package, made);
         }
     }
@@ -75,11 +69,7 @@ fn report(what: &str, made: bool) {
 /// Asks rustup for the target, unless the compiler has it already.
 fn target(workspace: &Workspace) -> Result<()> {
     let print = ["--print", "target-libdir", "--target", TARGET];
-    let libraries = run::capture(
-        Command::new("rustc")
-            .args(print)
-            .current_dir(&workspace.root),
-    )?;
+    let libraries = run::capture(Command::new("rustc").args(print).current_dir(&workspace.root))?;
     if Path::new(libraries.trim()).is_dir() {
         println!("{TARGET}: nothing to do");
         return Ok(());
@@ -89,9 +79,7 @@ fn target(workspace: &Workspace) -> Result<()> {
             .args(["target", "add", TARGET])
             .current_dir(&workspace.root),
     )
-    .with_context(|| {
-        format!("the Rust target {TARGET} is missing, and rustup (from rustup.rs) could not add it")
-    })?;
+    .with_context(|| format!("the Rust target {TARGET} is missing, and rustup (from rustup.rs) could not add it"))?;
     println!("{TARGET}: added");
     Ok(())
 }
@@ -99,13 +87,7 @@ fn target(workspace: &Workspace) -> Result<()> {
 /// Asks rustup for rustfmt and clippy where they are missing.
 fn tools(workspace: &Workspace) -> Result<()> {
     for (tool, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
-        if run::capture(
-            Command::new(tool)
-                .arg("--version")
-                .current_dir(&workspace.root),
-        )
-        .is_err()
-        {
+        if run::capture(Command::new(tool).arg("--version").current_dir(&workspace.root)).is_err() {
             run::capture(
                 Command::new("rustup")
                     .args(["component", "add", component])

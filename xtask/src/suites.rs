@@ -32,9 +32,7 @@ pub fn hermes(workspace: &Workspace) -> Result<()> {
 pub fn native(workspace: &Workspace) -> Result<Tally> {
     let mut tally = Tally::default();
     let tests = ["test", "--locked", "--workspace", "--no-fail-fast"];
-    run::watch(run::cargo(&workspace.root).args(tests), |line| {
-        tally.read(line)
-    })?;
+    run::watch(run::cargo(&workspace.root).args(tests), |line| tally.read(line))?;
     some(tally, "cargo test")
 }
 
@@ -56,14 +54,8 @@ pub fn python(workspace: &Workspace, quick: bool) -> Result<Tally> {
 /// The tests in one real Hermes Agent, whose version they find in `SAYSO_HERMES`.
 pub fn hermes_in(workspace: &Workspace, version: &Hermes) -> Result<Tally> {
     let told = [("SAYSO_HERMES", version.version)];
-    pytest(
-        workspace,
-        &version.venv(workspace),
-        "tests/hermes",
-        &[],
-        &told,
-    )
-    .with_context(|| format!("in Hermes {}", version.version))
+    pytest(workspace, &version.venv(workspace), "tests/hermes", &[], &told)
+        .with_context(|| format!("in Hermes {}", version.version))
 }
 
 fn pytest(
@@ -73,22 +65,12 @@ fn pytest(
     arguments: &[&str],
     told: &[(&str, &str)],
 ) -> Result<Tally> {
-    ensure!(
-        holds_tests(&workspace.root.join(folder)),
-        "{folder} holds no test_*.py"
-    );
+    ensure!(holds_tests(&workspace.root.join(folder)), "{folder} holds no test_*.py");
     let mut cache = std::ffi::OsString::from("cache_dir=");
     cache.push(workspace.target.join("pytest"));
     let mut command = venv.python()?;
     command
-        .args([
-            "-m",
-            "pytest",
-            "-q",
-            "-c",
-            "host-python/pyproject.toml",
-            "-o",
-        ])
+        .args(["-m", "pytest", "-q", "-c", "host-python/pyproject.toml", "-o"])
         .arg(cache);
     command
         .args(arguments)
@@ -107,8 +89,7 @@ fn holds_tests(folder: &Path) -> bool {
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        entry.path().is_dir() && holds_tests(&entry.path())
-            || name.starts_with("test_") && name.ends_with(".py")
+        entry.path().is_dir() && holds_tests(&entry.path()) || name.starts_with("test_") && name.ends_with(".py")
     })
 }
 

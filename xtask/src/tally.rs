@@ -36,8 +36,7 @@ impl Tally {
 
     fn add(&mut self, count: &str) {
         let mut words = count.split(' ');
-        let (Some(Ok(number)), Some(what)) = (words.next().map(str::parse::<u64>), words.next())
-        else {
+        let (Some(Ok(number)), Some(what)) = (words.next().map(str::parse::<u64>), words.next()) else {
             return;
         };
         match what {

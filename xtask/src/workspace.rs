@@ -17,8 +17,7 @@ impl Workspace {
     /// Finds the checkout that this program was built from.
     pub fn find() -> Result<Self> {
         // `cargo run` sets the variable for the program too, so a moved checkout is found where it is now.
-        let manifest =
-            env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&manifest)
             .parent()
             .context("xtask has no parent folder")?

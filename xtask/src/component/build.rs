@@ -47,10 +47,7 @@ impl Build {
     /// The linked core module: WASI not yet closed, the WIT of its exports in custom sections.
     pub fn core(&self) -> Result<Vec<u8>> {
         let toolchain = Toolchain::pinned(&self.root)?;
-        run::show(
-            self.cargo()
-                .args(["fetch", "--quiet", "--locked", "--target", TARGET]),
-        )?;
+        run::show(self.cargo().args(["fetch", "--quiet", "--locked", "--target", TARGET]))?;
         let flags = self.remappings(&toolchain)?.join("\x1f".as_ref());
         // Only the cdylib: beside an rlib cargo would leave out link-time optimisation.
         let what = [
@@ -70,12 +67,7 @@ impl Build {
             "-C",
             "link-arg=--skip-wit-component",
         ];
-        run::show(
-            self.cargo()
-                .env("CARGO_ENCODED_RUSTFLAGS", flags)
-                .args(what)
-                .args(how),
-        )?;
+        run::show(self.cargo().env("CARGO_ENCODED_RUSTFLAGS", flags).args(what).args(how))?;
         let module = self.target.join(TARGET).join("release/sayso_engine.wasm");
         fs::read(&module).with_context(|| format!("cannot read {}", module.display()))
     }
@@ -106,8 +98,7 @@ impl Build {
         ];
         // Each registry has a folder whose name depends on its address.
         let registries = self.cargo_home.join("registry/src");
-        let found = fs::read_dir(&registries)
-            .with_context(|| format!("cannot read {}", registries.display()))?;
+        let found = fs::read_dir(&registries).with_context(|| format!("cannot read {}", registries.display()))?;
         for registry in found {
             pairs.push((registry?.path(), "/crates".to_owned()));
         }
@@ -127,9 +118,7 @@ pub fn cargo_home() -> Result<PathBuf> {
     if let Some(home) = env::var_os("CARGO_HOME").filter(|home| !home.is_empty()) {
         return Ok(std::path::absolute(home)?);
     }
-    Ok(env::home_dir()
-        .context("there is no home folder")?
-        .join(".cargo"))
+    Ok(env::home_dir().context("there is no home folder")?.join(".cargo"))
 }
 
 struct Toolchain {
@@ -151,15 +140,10 @@ impl Toolchain {
         let pins = fs::read_to_string(root.join("rust-toolchain.toml"))?;
         let release = field("release")?;
         ensure!(
-            pins.lines()
-                .any(|line| line == format!("channel = \"{release}\"")),
+            pins.lines().any(|line| line == format!("channel = \"{release}\"")),
             "rustc is {release}, but the component's bytes are those of the toolchain in rust-toolchain.toml"
         );
-        let sysroot = run::capture(
-            Command::new("rustc")
-                .args(["--print", "sysroot"])
-                .current_dir(root),
-        )?;
+        let sysroot = run::capture(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root))?;
         Ok(Self {
             sysroot: sysroot.trim().into(),
             commit: field("commit-hash")?.to_owned(),

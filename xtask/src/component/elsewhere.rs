@@ -72,11 +72,6 @@ fn borrow_cargo_home(home: &Path) -> Result<()> {
 /// Without symbolic links the dependencies are downloaded again.
 #[cfg(not(unix))]
 fn borrow_cargo_home(home: &Path) -> Result<()> {
-    fs::create_dir_all(home).with_context(|| {
-        format!(
-            "cannot make {} beside {}",
-            home.display(),
-            cargo_home()?.display()
-        )
-    })
+    fs::create_dir_all(home)
+        .with_context(|| format!("cannot make {} beside {}", home.display(), cargo_home()?.display()))
 }

@@ -50,18 +50,12 @@ pub fn seal(core: &[u8], names: Names) -> Result<Sealed> {
         forget_names(&mut module);
     }
     let core = module.emit_wasm();
-    let component = ComponentEncoder::default()
-        .validate(true)
-        .module(&core)?
-        .encode()?;
+    let component = ComponentEncoder::default().validate(true).module(&core)?.encode()?;
     let reached: Vec<_> = surface(&component)?
         .into_iter()
         .filter(|line| line.starts_with("import "))
         .collect();
-    ensure!(
-        reached.is_empty(),
-        "the sealed component still has {reached:?}"
-    );
+    ensure!(reached.is_empty(), "the sealed component still has {reached:?}");
     Ok(Sealed { core, component })
 }
 
@@ -100,9 +94,7 @@ fn outside(module: &Module) -> Result<Vec<Outside>> {
             continue;
         }
         match import.kind {
-            walrus::ImportKind::Function(function)
-                if ALLOWED.iter().any(|known| import.module.starts_with(known)) =>
-            {
+            walrus::ImportKind::Function(function) if ALLOWED.iter().any(|known| import.module.starts_with(known)) => {
                 found.push(Outside {
                     function,
                     module: import.module.clone(),
@@ -137,9 +129,7 @@ fn close(module: &mut Module, import: &Outside) -> Result<()> {
             "{interface}#{name} has another signature than this toolchain's WASI"
         );
     }
-    module.replace_imported_func(*function, |(body, arguments)| {
-        answer.write(body, arguments, memory)
-    })?;
+    module.replace_imported_func(*function, |(body, arguments)| answer.write(body, arguments, memory))?;
     module.funcs.get_mut(*function).name = Some(format!("sealed {interface}#{name}"));
     Ok(())
 }
@@ -173,11 +163,9 @@ impl Answer {
     fn write(self, body: &mut InstrSeqBuilder, arguments: &[LocalId], memory: MemoryId) {
         let mut store = |value: i64, offset: u64, align: u32| {
             let place = MemArg { align, offset };
-            body.local_get(arguments[0]).i64_const(value).store(
-                memory,
-                StoreKind::I64 { atomic: false },
-                place,
-            );
+            body.local_get(arguments[0])
+                .i64_const(value)
+                .store(memory, StoreKind::I64 { atomic: false }, place);
         };
         match self {
             Self::Seed => {
@@ -206,23 +194,13 @@ fn forget_names(module: &mut Module) {
     for memory in module.memories.iter_mut() {
         memory.name = None;
     }
-    for id in module
-        .globals
-        .iter()
-        .map(walrus::Global::id)
-        .collect::<Vec<_>>()
-    {
+    for id in module.globals.iter().map(walrus::Global::id).collect::<Vec<_>>() {
         module.globals.get_mut(id).name = None;
     }
     for id in module.data.iter().map(walrus::Data::id).collect::<Vec<_>>() {
         module.data.get_mut(id).name = None;
     }
-    for id in module
-        .locals
-        .iter()
-        .map(walrus::Local::id)
-        .collect::<Vec<_>>()
-    {
+    for id in module.locals.iter().map(walrus::Local::id).collect::<Vec<_>>() {
         module.locals.get_mut(id).name = None;
     }
 }
@@ -250,16 +228,9 @@ mod tests {
 
     #[test]
     fn what_reaches_outside_is_refused_by_name() {
-        for interface in [
-            "wasi:filesystem/types@0.2.4",
-            "wasi:clocks/wall-clock@0.2.0",
-            "env",
-        ] {
+        for interface in ["wasi:filesystem/types@0.2.4", "wasi:clocks/wall-clock@0.2.0", "env"] {
             let why = why(&guest(interface, "open", &[ValType::I32]));
-            assert!(
-                why.contains(&format!("reaches for {interface}#open")),
-                "{why}"
-            );
+            assert!(why.contains(&format!("reaches for {interface}#open")), "{why}");
         }
     }
 
@@ -301,9 +272,7 @@ mod tests {
     fn each_import_has_its_answer() {
         assert!(Answer::to("wasi:cli/environment@0.2.9", "get-environment") == Answer::EmptyList);
         assert!(Answer::to("wasi:cli/environment@0.2.9", "initial-cwd") == Answer::Trap);
-        assert!(
-            Answer::to("wasi:io/streams@0.2.0", "[resource-drop]output-stream") == Answer::Nothing
-        );
+        assert!(Answer::to("wasi:io/streams@0.2.0", "[resource-drop]output-stream") == Answer::Nothing);
         assert!(Answer::to("wasi:cli/exit@0.2.0", "exit") == Answer::Trap);
     }
 }

@@ -77,14 +77,11 @@ fn sections(component: &[u8]) -> Result<Vec<(String, usize)>> {
             _ if !in_module => {}
             Payload::DataSection(segments) => {
                 for (number, segment) in segments.clone().into_iter().enumerate() {
-                    *rows.entry(format!("data, segment {number}")).or_default() +=
-                        segment?.data.len();
+                    *rows.entry(format!("data, segment {number}")).or_default() += segment?.data.len();
                 }
             }
             Payload::CustomSection(section) => {
-                *rows
-                    .entry(format!("custom, {}", section.name()))
-                    .or_default() += section.data().len();
+                *rows.entry(format!("custom, {}", section.name())).or_default() += section.data().len();
             }
             _ => {
                 if let Some((id, range)) = payload.as_section() {
@@ -94,10 +91,7 @@ fn sections(component: &[u8]) -> Result<Vec<(String, usize)>> {
         }
     }
     let inside: usize = rows.values().sum();
-    rows.insert(
-        "the component around them".to_owned(),
-        component.len() - inside,
-    );
+    rows.insert("the component around them".to_owned(), component.len() - inside);
     Ok(rows.into_iter().collect())
 }
 
@@ -176,10 +170,7 @@ fn function_names(core: &[u8]) -> Result<BTreeMap<usize, String>> {
                         let Some(position) = index.checked_sub(imported) else {
                             continue;
                         };
-                        names.insert(
-                            position,
-                            format!("{:#}", rustc_demangle::demangle(naming.name)),
-                        );
+                        names.insert(position, format!("{:#}", rustc_demangle::demangle(naming.name)));
                     }
                 }
             }
@@ -233,14 +224,8 @@ mod tests {
             ),
             ("core::ptr::drop_in_place::<alloc::string::String>", "core"),
             ("dlmalloc", "(libc and exports)"),
-            (
-                "sayso:engine/guard@0.1.0#[method]session.check",
-                "(libc and exports)",
-            ),
-            (
-                "sealed wasi:cli/stderr@0.2.0#get-stderr",
-                "(sealed imports)",
-            ),
+            ("sayso:engine/guard@0.1.0#[method]session.check", "(libc and exports)"),
+            ("sealed wasi:cli/stderr@0.2.0#get-stderr", "(sealed imports)"),
         ] {
             assert_eq!(crate_of(name), crate_name, "{name}");
         }
