@@ -1,0 +1,161 @@
+"""Labelled rows: the corpus format (`corpus/README.md`) as dataclasses, read strictly.
+
+A row that breaks the format raises `InputError` with file, line and what is wrong; blank lines, a byte order mark and
+fields beyond the format are allowed. Spans are half-open byte offsets into the UTF-8 of the text they belong to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .documents import Fields, Place, json_lines, read_text
+
+CLAIM_KINDS = ("decision", "approval", "instruction", "preference", "rejection", "agreement")
+OTHER_KINDS = (
+    "open",
+    "negated-act",
+    "hypothetical",
+    "question",
+    "generic-user",
+    "other-actor",
+    "fact",
+    "code",
+    "meta",
+    "agentless",
+    "plain",
+)
+PASSING = ("supported", "assented")
+FAILING = (
+    "no-quote",
+    "not-found",
+    "wrong-speaker",
+    "unrelated",
+    "negation-dropped",
+    "not-a-commitment",
+    "quoted-material",
+    "retracted",
+)
+VERDICTS = PASSING + FAILING
+SURFACES = ("memory", "skill")
+ROLES = ("user", "assistant", "tool")
+_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """One line of a note, and whether it holds a claim about the user."""
+
+    id: str
+    lang: str
+    surface: str
+    text: str
+    positive: bool
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One claim that a write holds, where it stands in it, and the verdict it deserves."""
+
+    claim: str
+    verdict: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """A session, oldest row first as `(role, text)`, a write after it, and what should be found in the write."""
+
+    id: str
+    lang: str
+    rows: tuple[tuple[str, str], ...]
+    surface: str
+    text: str
+    expect: tuple[Expected, ...]
+
+
+def utf8(text: str) -> bytes:
+    """The UTF-8 of `text`. A lone surrogate counts its three bytes, as many as the character that replaces it."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def claim_rows(names: list[str]) -> list[ClaimRow]:
+    """The rows of `claims` files, in order."""
+    return [_claim_row(fields) for name in names for fields in _rows(name)]
+
+
+def verdict_rows(names: list[str]) -> list[VerdictRow]:
+    """The rows of `verdicts` files, in order."""
+    return [_verdict_row(fields) for name in names for fields in _rows(name)]
+
+
+def _rows(name: str) -> Iterator[Fields]:
+    """The objects of one file, each with an id that no earlier row of the file has."""
+    lines: dict[str, int] = {}
+    place = Place(name)
+    for place, value in json_lines(name, read_text(name)):
+        fields = Fields(value, place)
+        row_id = fields.text("id", empty=False)
+        if row_id in lines:
+            place.wrong(f'"id" {row_id} stands in line {lines[row_id]} already')
+        lines[row_id] = place.line
+        tag = fields.text("lang", empty=False)
+        if not _TAG.fullmatch(tag):
+            place.wrong(f'"lang" must be a language tag such as en or zh-Hant, not {tag[:40]!r}')
+        yield fields
+    if not lines:
+        place.wrong("holds no rows")
+
+
+def _claim_row(fields: Fields) -> ClaimRow:
+    label = fields.choice("label", ("claim", "not"))
+    # Near misses "carry a kind too" where they are easily mistaken; a row without one is plain.
+    if label == "claim":
+        kind = fields.choice("kind", CLAIM_KINDS)
+    else:
+        kind = fields.choice("kind", OTHER_KINDS) if fields.has("kind") else "plain"
+    return ClaimRow(
+        id=fields.text("id"),
+        lang=fields.text("lang"),
+        surface=fields.choice("surface", SURFACES),
+        text=fields.text("text", empty=False),
+        positive=label == "claim",
+        kind=kind,
+    )
+
+
+def _verdict_row(fields: Fields) -> VerdictRow:
+    rows = []
+    for item in fields.items("rows"):
+        said = Fields(item, fields.place, 'an item of "rows"')
+        rows.append((said.choice("role", ROLES), said.text("text")))
+    write = fields.inner("write")
+    text = write.text("text")
+    return VerdictRow(
+        id=fields.text("id"),
+        lang=fields.text("lang"),
+        rows=tuple(rows),
+        surface=write.choice("surface", SURFACES),
+        text=text,
+        expect=tuple(_expected(fields, text)),
+    )
+
+
+def _expected(fields: Fields, text: str) -> Iterator[Expected]:
+    """The expected claims, in order: a claim that stands in the write twice is the one after the claim before it."""
+    after = 0
+    for item in fields.items("expect"):
+        wanted = Fields(item, fields.place, 'an item of "expect"')
+        claim = wanted.text("claim", empty=False)
+        verdict = wanted.choice("verdict", VERDICTS)
+        at = text.find(claim, after)
+        if at < 0:
+            at = text.find(claim)
+        if at < 0:
+            fields.place.wrong(f'"claim" must stand in the text of "write": {claim[:60]!r}')
+        after = at + len(claim)
+        start = len(utf8(text[:at]))
+        yield Expected(claim, verdict, start, start + len(utf8(claim)))
