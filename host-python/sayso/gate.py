@@ -48,6 +48,9 @@ NOTICES_MAX = 1024
 # The guards that judge each kind of event, and so the ones whose mode decides when the engine can't answer.
 JUDGES: dict[type[Occasion], tuple[Guard, ...]] = {Write: ("provenance",)}
 
+# From lenient to strict.
+ACTIONS: tuple[Action, ...] = ("allow", "rewrite", "ask", "refuse")
+
 # Mode to action when the engine can't answer. Anything else, `off` included, allows.
 FAILED: Mapping[str, Action] = {"ask": "ask", "enforce": "refuse"}
 
@@ -121,6 +124,10 @@ class Gate:
                 verdict = self._engine(opened, session).check(event)
             except Exception as error:
                 return self._failed(opened, event, error)
+            unjudged = next((one for one in verdict.findings if one.guard == "engine" and one.level == "error"), None)
+            if unjudged is not None:
+                # Too long, or not well formed: the engine is whole, but it has not judged this event.
+                return self._unjudged(event, unjudged, verdict.action)
             self._store(event, verdict.store)
         return verdict
 
@@ -212,7 +219,6 @@ class Gate:
         if not known:
             log.error("unforeseen %s while handling a %s", type(error).__name__, KINDS[type(event.what)])
             opened.judge = None
-        action = self._action(event.what)
         kind = KINDS[type(event.what)]
         self.tell(event.session, f"sayso is not checking this session ({cause}): {detail}")
         finding = Finding(
@@ -227,13 +233,17 @@ class Gate:
             suggestion="",
             facts=json.dumps({"cause": cause}),
         )
-        # A row for each judged event that went by unchecked; for what is only remembered the notice is enough.
+        return self._unjudged(event, finding, "allow")
+
+    def _unjudged(self, event: Event, finding: Finding, least: Action) -> Verdict:
+        """The answer for an event that was not judged: `least`, or what the guards' modes make of it."""
+        action = max(least, self._action(event.what), key=ACTIONS.index)
+        # A row for each event that should have been judged; for what is only remembered the notice is enough.
         stored = Stored("", "", "")
         if type(event.what) in JUDGES:
-            row = {"v": 1, "kind": kind, "action": action, "findings": [_short(finding)]}
-            stored = Stored(kind, json.dumps(row), "")
+            stored = Stored(KINDS[type(event.what)], json.dumps(_row(event, finding, action)), "")
             self._store(event, stored)
-        message = "" if action == "allow" else f"{finding.reason} Until then this {kind} is not let through unseen."
+        message = "" if action == "allow" else f"{finding.reason} {finding.suggestion}".strip()
         return Verdict(action=action, message=message, text="", findings=(finding,), more=0, store=stored)
 
     def _action(self, what: Occasion) -> Action:
@@ -242,17 +252,22 @@ class Gate:
         except Exception as error:
             log.error("settings can't be read: %s", type(error).__name__)
             modes = {}
-        actions = [FAILED.get(modes.get(guard, "observe"), "allow") for guard in JUDGES.get(type(what), ())]
-        order: tuple[Action, ...] = ("refuse", "ask")
-        return next((action for action in order if action in actions), "allow")
+        actions = (FAILED.get(modes.get(guard, "observe"), "allow") for guard in JUDGES.get(type(what), ()))
+        return max(actions, key=ACTIONS.index, default="allow")
 
 
-def _short(finding: Finding) -> dict[str, object]:
-    """A finding as a row holds it: without any text of the event."""
-    return {
-        "guard": finding.guard,
-        "rule": finding.rule,
-        "level": finding.level,
-        "span": [finding.start, finding.end],
-        "facts": json.loads(finding.facts),
+def _row(event: Event, finding: Finding, action: Action) -> dict[str, object]:
+    """A row as the engine would have written it (`wit/schema/row.json`): without any text of the event."""
+    short = {"guard": finding.guard, "rule": finding.rule, "level": finding.level, "start": 0, "end": 0, "body": [0, 0]}
+    row: dict[str, object] = {
+        "v": 1,
+        "id": event.id,
+        "session": event.session,
+        "at": event.at,
+        "kind": KINDS[type(event.what)],
+        "action": action,
+        "findings": [{**short, "facts": json.loads(finding.facts)}],
     }
+    if isinstance(event.what, Write):
+        row |= {"surface": event.what.surface, "reference": event.what.reference}
+    return row

@@ -10,6 +10,7 @@ import logging
 import os
 import secrets
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ from .writes import Folders
 
 log = logging.getLogger("sayso.hermes")
 
+DAY_MS = 86_400_000
+TIDY_SECONDS = 86_400.0
+
 
 class Current:
     """The parts for one home. Settings are read again whenever a session is opened."""
@@ -36,6 +40,8 @@ class Current:
         self._key = self._load_key()
         self.ledger = self._open_ledger()
         self.gate = Gate(self._judge, self.modes, self.ledger)
+        self._tidied = 0.0
+        self.tidy()
 
     def modes(self) -> Mapping[str, str]:
         """The mode of each guard. For a kind of claim that has one of its own the strictest counts: without the engine
@@ -47,6 +53,8 @@ class Current:
 
     def problems(self) -> list[str]:
         """Lines for the person that nobody has been shown yet."""
+        if self.ledger is not None and self.ledger.trouble:
+            self._say(self.ledger.trouble)
         lines, self._lines = self._lines, []
         return lines
 
@@ -59,6 +67,17 @@ class Current:
 
     def lets_unattended_through(self) -> bool:
         return self.settings.unattended == "allow"
+
+    def tidy(self) -> None:
+        """Drops bodies that are older than the person wants them kept; looked for once a day in a long process."""
+        now = time.time()
+        if self.ledger is None or now - self._tidied < TIDY_SECONDS:
+            return
+        self._tidied = now
+        try:
+            self.ledger.drop_bodies(int(now * 1000) - self.settings.retention_days * DAY_MS)
+        except LedgerError as error:
+            self._say(f"sayso can't drop old texts from its ledger: {error}")
 
     def close(self) -> None:
         if self.ledger is not None:

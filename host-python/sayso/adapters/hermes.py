@@ -116,6 +116,7 @@ class Plugin:
             gate = self.assembly.gate()
             gate.capture(session, mark)
             gate.close(session)
+            self.assembly.current().tidy()
 
     def unload(self) -> None:
         """Gives back files and memory when Hermes unloads the plugin."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import shlex
 from typing import Any, NoReturn
@@ -38,11 +37,5 @@ def _slash(raw: str = "") -> str:
     except ValueError as error:
         return f"sayso: {error}"
     output = io.StringIO()
-    # argparse leaves with SystemExit after it has printed what was wrong.
-    with (
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(output),
-        contextlib.suppress(SystemExit),
-    ):
-        main(words or ["status"])
+    main(words or ["status"], output)
     return output.getvalue().strip()
