@@ -1,0 +1,163 @@
+//! Turns the language packs of `corpus/lexicon` and the shared constructions of `corpus/rules` into static tables, so that the
+//! component starts without parsing anything. It only copies and interns; what a pattern means is checked by `rules.rs` and its tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+#[derive(serde::Deserialize)]
+struct Word {
+    tags: String,
+    forms: String,
+    #[allow(dead_code, reason = "for people")]
+    why: String,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Construction {
+    id: String,
+    pattern: String,
+    #[serde(default)]
+    claim: String,
+    #[serde(default)]
+    not: String,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    strong: bool,
+    #[serde(default)]
+    langs: Vec<String>,
+    reason: String,
+    hits: Vec<String>,
+    misses: Vec<String>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Constructions {
+    #[serde(default)]
+    construction: Vec<Construction>,
+}
+
+struct Pack {
+    lang: String,
+    words: BTreeMap<String, BTreeSet<String>>,
+    constructions: String,
+}
+
+fn main() {
+    let corpus = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../corpus");
+    println!("cargo::rerun-if-changed={}", corpus.join("lexicon").display());
+    println!("cargo::rerun-if-changed={}", corpus.join("rules").display());
+    let shared: Constructions = read_toml(&corpus.join("rules/provenance.toml"));
+    let marks = read_words(&corpus.join("lexicon/shared.csv"));
+    let mut folders: Vec<PathBuf> = fs::read_dir(corpus.join("lexicon"))
+        .expect("corpus/lexicon")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.is_dir())
+        .collect();
+    folders.sort();
+    let packs: Vec<Pack> = folders.iter().map(|f| read_pack(f, &marks, &shared)).collect();
+    let tags: BTreeSet<&String> = packs.iter().flat_map(|p| p.words.values().flatten()).collect();
+    assert!(tags.len() < 128, "{} tags, 127 at most", tags.len());
+    let tags: Vec<&String> = tags.into_iter().collect();
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("tables.rs");
+    fs::write(out, render(&tags, &packs)).expect("tables.rs");
+}
+
+fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: &Constructions) -> Pack {
+    let lang = folder.file_name().expect("a name").to_string_lossy().into_owned();
+    let mut words = marks.clone();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a pack")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|x| x == "csv"))
+        .collect();
+    files.sort();
+    for file in files {
+        for (form, tags) in read_words(&file) {
+            words.entry(form).or_default().extend(tags);
+        }
+    }
+    let own: Constructions = read_toml(&folder.join("constructions.toml"));
+    let mut text = String::new();
+    for c in own.construction.iter().chain(&shared.construction) {
+        if c.langs.is_empty() || c.langs.contains(&lang) {
+            render_construction(c, &mut text);
+        }
+    }
+    Pack {
+        lang,
+        words,
+        constructions: text,
+    }
+}
+
+fn read_words(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_path(file)
+        .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let mut out: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for row in reader.deserialize::<Word>() {
+        let row = row.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        for form in row.forms.split('|') {
+            assert!(!form.is_empty(), "{}: an empty form in {:?}", file.display(), row.forms);
+            let form = form.replace("\\p", "|");
+            out.entry(form)
+                .or_default()
+                .extend(row.tags.split_whitespace().map(str::to_owned));
+        }
+    }
+    out
+}
+
+fn read_toml(file: &Path) -> Constructions {
+    match fs::read_to_string(file) {
+        Ok(text) => toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display())),
+        Err(_) => Constructions::default(),
+    }
+}
+
+fn render_construction(c: &Construction, out: &mut String) {
+    let Construction {
+        id,
+        pattern,
+        claim,
+        not,
+        scope,
+        strong,
+        reason,
+        hits,
+        misses,
+        ..
+    } = c;
+    assert!(claim.is_empty() != not.is_empty(), "{id}: exactly one of claim and not");
+    writeln!(
+        out,
+        "RawConstruction {{ id: {id:?}, pattern: {pattern:?}, claim: {claim:?}, not: {not:?}, scope: {scope:?}, \
+         strong: {strong}, reason: {reason:?}, hits: &{hits:?}, misses: &{misses:?} }},"
+    )
+    .expect("a string");
+}
+
+fn render(tags: &[&String], packs: &[Pack]) -> String {
+    let mut out = String::new();
+    writeln!(out, "static TAGS: &[&str] = &{tags:?};").expect("a string");
+    out.push_str("static PACKS: &[RawPack] = &[\n");
+    for pack in packs {
+        writeln!(out, "RawPack {{ lang: {:?}, words: &[", pack.lang).expect("a string");
+        for (form, own) in &pack.words {
+            let mask: u128 = own
+                .iter()
+                .map(|t| 1u128 << tags.binary_search(&t).expect("interned"))
+                .sum();
+            writeln!(out, "({form:?}, {mask:#x}),").expect("a string");
+        }
+        writeln!(out, "], constructions: &[{}] }},", pack.constructions).expect("a string");
+    }
+    out.push_str("];\n");
+    out
+}

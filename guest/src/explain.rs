@@ -1,0 +1,36 @@
+//! The rules of this engine, for `report` and `sayso explain`: the verdicts, and the constructions of every language pack.
+
+use crate::guards::provenance::answer;
+use crate::guards::provenance::judge::Word;
+use crate::lexicon;
+use crate::verdict::Level;
+use serde_json::{Value, json};
+
+/// Every rule: id, guard, level, reason.
+pub fn rules() -> Vec<Value> {
+    let level = |word: Word| if word.passes() { Level::Info } else { Level::Error };
+    let mut out = vec![
+        json!({"id": "engine.too-long", "guard": "engine", "level": "error", "reason": "The text is too long to be judged."}),
+    ];
+    out.extend(Word::ALL.iter().map(|&word| {
+        json!({"id": word.rule(), "guard": "provenance", "level": level(word).name(), "reason": answer::meaning(word)})
+    }));
+    out
+}
+
+/// What one rule or construction means; constructions are named `lang.id`.
+pub fn explain(id: &str) -> Value {
+    if let Some(rule) = rules().into_iter().find(|r| r["id"] == id) {
+        let word = Word::ALL.iter().find(|w| w.rule() == id);
+        let pass = word.map_or("Write less at a time.", |&w| answer::remedy(w));
+        return json!({"id": id, "guard": rule["guard"], "level": rule["level"], "reason": rule["reason"], "pass": pass});
+    }
+    let found = id
+        .split_once('.')
+        .and_then(|(lang, name)| lexicon::pack(lang)?.raw().iter().find(|c| c.id == name));
+    match found {
+        Some(c) => json!({"id": id, "guard": "provenance", "reason": c.reason, "pattern": c.pattern,
+            "claim": c.claim, "not": c.not, "hits": c.hits, "misses": c.misses}),
+        None => json!({"error": format!("no rule or construction is called {id}")}),
+    }
+}

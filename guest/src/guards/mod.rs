@@ -1,0 +1,3 @@
+//! The guards, one module each. A guard is given what is judged and the session's memory, and gives back findings; it decides nothing.
+
+pub mod provenance;

@@ -1,0 +1,383 @@
+//! Claims: where a line says that the user has performed an act of will.
+//!
+//! A line is folded, cut into units by each language pack that may apply, and into sentences. In each sentence, each unit that can
+//! be a head (an act, a wish, a noun of will) is tried against the pack's constructions. A head that some `claim` construction
+//! finds and no `not` construction explains away is a claim.
+//!
+//! Found: active, passive and nominal forms, fragments, `key: value`, headings and table cells, pronouns after the user was named.
+//! Quiet: pending, denied, conditional acts, questions, end users, other actors, code, quotations, mentions.
+//! Blind: irony; a claim spread over several lines; a user named only by a bare first name that no setting lists.
+
+use crate::event::named;
+use crate::lexicon::{self, Pack, Tags, Unit, tag};
+use crate::text::fold::{Folded, is_cjk};
+use crate::text::quotes::{self, Quote};
+use crate::text::segment;
+use crate::text::words::{self, Class, Token};
+
+/// Bytes of one line that are read for claims: what stands beyond is reported as too long, not skipped silently.
+pub const LINE_BYTES_MAX: usize = 16 * 1024;
+
+named!(
+    /// What kind of act of will.
+    Kind {
+        Decision = "decision", Approval = "approval", Instruction = "instruction",
+        Preference = "preference", Rejection = "rejection", Agreement = "agreement",
+    }
+);
+
+/// A claim in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Half-open bytes into the line, from the first word of the construction to the end of its clause.
+    pub span: (usize, usize),
+    /// The head word's bytes.
+    pub head: (usize, usize),
+    /// The bytes whose words are what the claim is about: its sentence, or its own part of it.
+    pub content: (usize, usize),
+    /// What kind of act.
+    pub kind: Kind,
+    /// Whether the user is said to have been against something.
+    pub negative: bool,
+    /// The construction that found it, as `lang.id`.
+    pub construction: (&'static str, &'static str),
+}
+
+/// What a reader of lines needs to know from the settings.
+#[derive(Clone, Debug, Default)]
+pub struct Reader {
+    /// Languages to read; empty for all.
+    pub languages: Vec<String>,
+    /// Extra names for the user, folded.
+    pub names: Vec<String>,
+}
+
+/// A line, cut up for one pack.
+struct Cut<'a> {
+    pack: &'static Pack,
+    folded: &'a Folded,
+    units: Vec<Unit>,
+    /// Half-open ranges of units.
+    sentences: Vec<(usize, usize)>,
+}
+
+/// A head that constructions found, before spans are settled.
+struct Hit {
+    sentence: usize,
+    /// Units covered.
+    range: (usize, usize),
+    head: usize,
+    kind: Kind,
+    negative: bool,
+    construction: &'static str,
+}
+
+impl Reader {
+    /// The claims of one line, in order, and never two for one head. `quotes` are the line's quotations.
+    pub fn claims(&self, line: &str, quotes: &[Quote]) -> Vec<Claim> {
+        let line = clipped(line);
+        let folded = Folded::new(line);
+        let tokens = words::tokens(&folded.text);
+        let mut claims: Vec<Claim> = Vec::new();
+        for pack in self.packs_for(&folded.text, &tokens) {
+            let cut = self.cut(pack, line, &folded, &tokens, quotes);
+            let hits = cut.hits();
+            for claim in cut.settle(&hits, quotes) {
+                let clash = claims
+                    .iter()
+                    .any(|c| c.span.0 < claim.span.1 && claim.span.0 < c.span.1);
+                if !clash {
+                    claims.push(claim);
+                }
+            }
+        }
+        claims.sort_by_key(|c| c.span);
+        claims
+    }
+
+    /// The packs whose script stands in the line; of the Latin ones that which knows most of the words.
+    fn packs_for(&self, folded: &str, tokens: &[Token]) -> Vec<&'static Pack> {
+        let mut scripts = Scripts::default();
+        folded.chars().for_each(|c| scripts.count(c));
+        let mut wanted: Vec<&str> = Vec::new();
+        if scripts.kana > 0 {
+            wanted.push("ja");
+        } else if scripts.han > 0 {
+            wanted.push("zh");
+        }
+        if scripts.hangul > 0 {
+            wanted.push("ko");
+        }
+        if scripts.cyrillic > 0 {
+            wanted.push("ru");
+        }
+        if scripts.latin > 0 {
+            wanted.push(best_latin(folded, tokens));
+        }
+        let allowed = |lang: &&str| self.languages.is_empty() || self.languages.iter().any(|l| l == lang);
+        wanted.into_iter().filter(allowed).filter_map(lexicon::pack).collect()
+    }
+
+    fn cut<'a>(
+        &self,
+        pack: &'static Pack,
+        line: &str,
+        folded: &'a Folded,
+        tokens: &[Token],
+        quotes: &[Quote],
+    ) -> Cut<'a> {
+        let mut masked: Vec<(usize, usize, Tags)> = Vec::new();
+        let folded_range = |(s, e): (usize, usize)| (folded.folded_at(s), folded.folded_at(e));
+        for quote in quotes {
+            // A name or a single word in quotation marks is a word of the sentence; a longer quotation is not.
+            let (s, e) = folded_range(quote.outer);
+            masked.push((s, e, tag("quoted")));
+        }
+        for span in segment::code(line) {
+            let (s, e) = folded_range(span);
+            if !masked.iter().any(|m| m.0 < e && s < m.1) {
+                masked.push((s, e, tag("code")));
+            }
+        }
+        masked.retain(|m| m.0 < m.1);
+        masked.sort_unstable();
+        let mut units = pack.units(&folded.text, tokens, &masked);
+        self.name_the_user(&folded.text, &mut units);
+        let sentences = sentences(&folded.text, &units);
+        Cut {
+            pack,
+            folded,
+            units,
+            sentences,
+        }
+    }
+
+    /// Extra names are the user; a pronoun is, when the user was named before it in the line and nobody else since.
+    fn name_the_user(&self, folded: &str, units: &mut [Unit]) {
+        let (user, pron, other) = (tag("user"), tag("pron"), tag("other"));
+        let mut named = false;
+        for unit in units.iter_mut() {
+            let text = &folded[unit.start..unit.end];
+            if self.names.iter().any(|n| n == text) {
+                unit.tags |= user;
+            }
+            if unit.tags & user != 0 {
+                named = true;
+            } else if unit.tags & other != 0 {
+                named = false;
+            } else if unit.tags & pron != 0 && named {
+                unit.tags |= user;
+            }
+        }
+    }
+}
+
+/// How many characters of each script a line has.
+#[derive(Default)]
+struct Scripts {
+    latin: usize,
+    han: usize,
+    kana: usize,
+    hangul: usize,
+    cyrillic: usize,
+}
+
+impl Scripts {
+    fn count(&mut self, c: char) {
+        match c as u32 {
+            0x3040..=0x30FF | 0x31F0..=0x31FF => self.kana += 1,
+            0xAC00..=0xD7A3 | 0x1100..=0x11FF => self.hangul += 1,
+            0x0400..=0x052F => self.cyrillic += 1,
+            _ if is_cjk(c) => self.han += 1,
+            _ if c.is_alphabetic() => self.latin += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Which Latin pack knows most of the line's words, counted in bytes; English on a tie.
+fn best_latin(folded: &str, tokens: &[Token]) -> &'static str {
+    let mut best = ("en", 0);
+    for lang in ["en", "es", "de", "fr", "pt"] {
+        let Some(pack) = lexicon::pack(lang) else { continue };
+        let mut known = 0;
+        let mut i = 0;
+        while i < tokens.len() {
+            let (count, tags) = pack.look_up(folded, tokens, i);
+            if tags != 0 && tokens[i].class == Class::Word {
+                known += tokens[i + count - 1].end - tokens[i].start;
+            }
+            i += count;
+        }
+        if known > best.1 {
+            best = (lang, known);
+        }
+    }
+    best.0
+}
+
+/// The line, at most [`LINE_BYTES_MAX`] of it, cut at a character.
+fn clipped(line: &str) -> &str {
+    if line.len() <= LINE_BYTES_MAX {
+        return line;
+    }
+    let end = (0..=LINE_BYTES_MAX)
+        .rev()
+        .find(|&i| line.is_char_boundary(i))
+        .unwrap_or(0);
+    &line[..end]
+}
+
+/// Half-open ranges of units, each with the mark that ends it.
+fn sentences(folded: &str, units: &[Unit]) -> Vec<(usize, usize)> {
+    let tokens: Vec<Token> = units
+        .iter()
+        .map(|u| {
+            let c = folded[u.start..].chars().next().unwrap_or(' ');
+            let class = if c.is_alphanumeric() { Class::Word } else { Class::Mark };
+            Token {
+                start: u.start,
+                end: u.end,
+                class,
+            }
+        })
+        .collect();
+    let mut out = Vec::new();
+    let mut start = 0;
+    for i in 0..units.len() {
+        if segment::ends_sentence(folded, &tokens, i) {
+            out.push((start, i + 1));
+            start = i + 1;
+        }
+    }
+    if start < units.len() {
+        out.push((start, units.len()));
+    }
+    out
+}
+
+impl Cut<'_> {
+    fn hits(&self) -> Vec<Hit> {
+        let mut out = Vec::new();
+        for (sentence, &range) in self.sentences.iter().enumerate() {
+            for head in range.0..range.1 {
+                if self.units[head].tags != 0
+                    && let Some(hit) = self.hit(sentence, range, head)
+                {
+                    out.push(hit);
+                }
+            }
+        }
+        out
+    }
+
+    /// What the constructions say of one head: the first `claim` that finds it, unless a `not` does too.
+    fn hit(&self, sentence: usize, range: (usize, usize), head: usize) -> Option<Hit> {
+        let text = &self.folded.text;
+        let line = (0, self.units.len());
+        let scope = |c: &lexicon::RawConstruction| if c.scope == "line" { line } else { range };
+        let found = self
+            .pack
+            .constructions
+            .iter()
+            .filter(|c| !c.raw.claim.is_empty())
+            .find_map(|c| {
+                let units = c.pattern.find(text, &self.units, scope(c.raw), head)?;
+                Some((c.raw, units))
+            })?;
+        let refused = !found.0.strong
+            && self
+                .pack
+                .constructions
+                .iter()
+                .any(|c| !c.raw.not.is_empty() && c.pattern.find(text, &self.units, scope(c.raw), head).is_some());
+        if refused {
+            return None;
+        }
+        let tags = self.units[head].tags;
+        let kind = match Kind::parse(found.0.claim) {
+            Some(kind) => kind,
+            None => *Kind::ALL.iter().find(|k| tags & tag(k.name()) != 0)?,
+        };
+        let negative = kind == Kind::Rejection;
+        Some(Hit {
+            sentence,
+            range: found.1,
+            head,
+            kind,
+            negative,
+            construction: found.0.id,
+        })
+    }
+
+    /// Gives each hit its span: from its first unit to the end of its clause, before a quotation and before the next claim.
+    fn settle(&self, hits: &[Hit], quotes: &[Quote]) -> Vec<Claim> {
+        let mut out: Vec<Claim> = Vec::new();
+        for (i, hit) in hits.iter().enumerate() {
+            let sentence = self.sentences[hit.sentence];
+            let before = hits[..i].iter().rev().find(|h| h.sentence == hit.sentence);
+            let after = hits[i + 1..].iter().find(|h| h.sentence == hit.sentence);
+            let first = match before {
+                Some(before) if hit.range.0 <= before.head => hit.head,
+                _ => hit.range.0,
+            };
+            let mut last = hit.range.1;
+            let stop = match after {
+                Some(next) if next.range.0 > hit.head => next.range.0,
+                Some(next) => next.head,
+                None => sentence.1,
+            };
+            while last < stop && self.units[last].tags & tag("quoted") == 0 {
+                last += 1;
+            }
+            last = self.trimmed(hit.range.1.min(last).max(hit.head + 1), last);
+            let span = self.bytes(first, last);
+            let content = if before.is_none() && after.is_none() {
+                self.bytes(sentence.0, sentence.1)
+            } else {
+                span
+            };
+            // A hit inside a quotation mark pair is not possible; one that runs into a quotation is cut before it.
+            let end = quotes
+                .iter()
+                .map(|q| q.outer.0)
+                .filter(|&q| q > span.0)
+                .fold(span.1, usize::min);
+            out.push(Claim {
+                span: (span.0, end.max(self.bytes(hit.head, hit.head + 1).1)),
+                head: self.bytes(hit.head, hit.head + 1),
+                content,
+                kind: hit.kind,
+                negative: hit.negative,
+                construction: (self.pack.lang, hit.construction),
+            });
+        }
+        out
+    }
+
+    /// Drops marks and joining words from the end of a span of units.
+    fn trimmed(&self, least: usize, mut end: usize) -> usize {
+        let joining = tag("conj");
+        while end > least {
+            let unit = self.units[end - 1];
+            let word = self.folded.text[unit.start..unit.end]
+                .chars()
+                .any(char::is_alphanumeric);
+            if word && unit.tags & joining == 0 {
+                break;
+            }
+            end -= 1;
+        }
+        end
+    }
+
+    /// The line's bytes behind units.
+    fn bytes(&self, start: usize, end: usize) -> (usize, usize) {
+        self.folded.original(self.units[start].start, self.units[end - 1].end)
+    }
+}
+
+/// The quotations of a line; here so that callers fold and cut in one order.
+pub fn quotes_of(line: &str) -> Vec<Quote> {
+    quotes::quotes(clipped(line))
+}

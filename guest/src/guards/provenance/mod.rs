@@ -1,0 +1,169 @@
+//! Provenance: did the user really decide, approve, ask, prefer, reject, agree?
+//!
+//! Reading order: [`claims`] (what a line says the user did), [`attach`] (which quotes belong to it), [`history`] (what was said),
+//! [`judge`] (what a quote proves).
+
+pub mod answer;
+pub mod attach;
+pub mod claims;
+pub mod history;
+pub mod judge;
+
+use crate::event::Write;
+use crate::settings::Settings;
+use crate::text::segment::{self, Line};
+use attach::{Attached, Read};
+use claims::{Claim, LINE_BYTES_MAX, Reader};
+use history::History;
+use judge::{Judged, Word};
+use std::collections::BTreeSet;
+
+/// Claims judged in one write. Beyond that only their number is told, and the write fails: nobody reads a note with more.
+pub const CLAIMS_MAX: usize = 512;
+
+/// A claim of a write, with its verdict. Offsets are bytes into `after`.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The claim; its offsets relative to `at`.
+    pub claim: Claim,
+    /// Where its line begins.
+    pub at: usize,
+    /// The quotes that belong to it.
+    pub quotes: Vec<Attached>,
+    /// What they prove.
+    pub judged: Judged,
+    /// What the claim says, folded, for recognising it again; empty when it says too little.
+    pub identity: String,
+}
+
+impl Checked {
+    /// The claim's bytes in the write.
+    pub fn span(&self) -> (usize, usize) {
+        (self.at + self.claim.span.0, self.at + self.claim.span.1)
+    }
+}
+
+/// Judges a write. `passed` tells whether a claim of that identity passed before. Returns the checked claims and how many more
+/// there are beyond [`CLAIMS_MAX`].
+pub fn check(
+    write: &Write,
+    history: &History,
+    settings: &Settings,
+    passed: impl Fn(&str) -> bool,
+) -> (Vec<Checked>, usize) {
+    let reader = Reader {
+        languages: settings.languages.clone(),
+        names: settings.names.clone(),
+    };
+    let lines = read(write, &reader, settings);
+    let mut out = Vec::new();
+    let mut more = 0;
+    for (i, read) in lines.iter().enumerate() {
+        if read.claims.is_empty() {
+            continue;
+        }
+        let quotes = attach::quotes_for(&write.after, &lines, i);
+        for claim in &read.claims {
+            if out.len() == CLAIMS_MAX {
+                more += 1;
+                continue;
+            }
+            let line = read.line.of(&write.after);
+            let identity = judge::identity(line, claim, &read.quotes);
+            out.push(Checked {
+                claim: claim.clone(),
+                at: read.line.start,
+                quotes: quotes.clone(),
+                judged: Judged::default(),
+                identity,
+            });
+        }
+    }
+    judge::judge_all(&write.after, &mut out, history, settings);
+    for checked in &mut out {
+        if !checked.judged.word.passes()
+            && checked.judged.word != Word::Retracted
+            && !checked.identity.is_empty()
+            && passed(&checked.identity)
+        {
+            checked.judged = Judged {
+                word: Word::Supported,
+                note: "this claim passed when it was first written".to_owned(),
+                ..Judged::default()
+            };
+        }
+    }
+    (out, more)
+}
+
+/// Reads the lines of `after`; those that stood in `before` keep their place but have no claims.
+fn read(write: &Write, reader: &Reader, settings: &Settings) -> Vec<Read> {
+    let before: BTreeSet<&str> = write.before.lines().map(str::trim).collect();
+    let mut out = Vec::new();
+    for line in segment::lines(&write.after) {
+        let kept = line.fenced || before.contains(line.of(&write.after).trim());
+        for piece in pieces(&write.after, line) {
+            let raw = piece.of(&write.after);
+            let quotes = claims::quotes_of(raw);
+            let mut found = if kept || raw.trim_start().starts_with('>') {
+                Vec::new()
+            } else {
+                reader.claims(raw, &quotes)
+            };
+            found.retain(|c| !allowed(raw, c, settings));
+            out.push(Read {
+                line: piece,
+                claims: found,
+                quotes,
+            });
+        }
+    }
+    out
+}
+
+/// Whether one of the phrases that the settings allow stands over the claim.
+fn allowed(raw: &str, claim: &Claim, settings: &Settings) -> bool {
+    if settings.allow.is_empty() {
+        return false;
+    }
+    let folded = crate::text::fold::Folded::new(raw);
+    settings.allow.iter().any(|phrase| {
+        folded.text.match_indices(phrase.as_str()).any(|(at, _)| {
+            let (start, end) = folded.original(at, at + phrase.len());
+            start < claim.span.1 && claim.span.0 < end
+        })
+    })
+}
+
+/// A line, or the pieces of one that is too long to be read at once: cut after a sentence where there is one, else at a blank.
+fn pieces(text: &str, line: Line) -> Vec<Line> {
+    let mut out = Vec::new();
+    let mut start = line.start;
+    while line.end - start > LINE_BYTES_MAX {
+        let limit = (start..=start + LINE_BYTES_MAX)
+            .rev()
+            .find(|&i| text.is_char_boundary(i))
+            .unwrap_or(line.end);
+        let window = &text[start..limit];
+        let cut = window
+            .rfind(". ")
+            .or_else(|| window.rfind('。'))
+            .or_else(|| window.rfind(' '))
+            .filter(|&c| c > 0);
+        let end = cut.map_or(limit, |c| {
+            start + c + window[c..].chars().next().map_or(1, char::len_utf8)
+        });
+        out.push(Line {
+            start,
+            end,
+            fenced: line.fenced,
+        });
+        start = end;
+    }
+    out.push(Line {
+        start,
+        end: line.end,
+        fenced: line.fenced,
+    });
+    out
+}

@@ -1,0 +1,181 @@
+//! Language packs: which words a language has for what, and how a line is cut into tagged units.
+//!
+//! A pack is a folder under `corpus/lexicon/`: `words.csv` (tags, forms, why) and `constructions.toml`. A form may have several
+//! words; a form that ends in `*` is a prefix of one word. The longest form wins. Tags are only names: what they mean is said by
+//! the constructions that use them, and by the few that code asks for (documented in `corpus/README.md`).
+
+use crate::rules::{Construction, Pattern};
+use crate::text::words::{Class, Token};
+use std::sync::OnceLock;
+
+/// A set of tags, a bit each.
+pub type Tags = u128;
+
+/// One pack as the build script wrote it.
+pub struct RawPack {
+    lang: &'static str,
+    /// Sorted by form.
+    words: &'static [(&'static str, Tags)],
+    constructions: &'static [RawConstruction],
+}
+
+/// One construction as the build script wrote it.
+pub struct RawConstruction {
+    /// Its name in its pack.
+    pub id: &'static str,
+    /// In the language of `rules.rs`.
+    pub pattern: &'static str,
+    /// The kind of claim it finds; `act` takes it from the head's tags.
+    pub claim: &'static str,
+    /// Or why its head is no claim.
+    pub not: &'static str,
+    /// `sentence` ("") or `line`.
+    pub scope: &'static str,
+    /// Whether it holds against the `not` constructions.
+    pub strong: bool,
+    /// Why it is there, for people.
+    pub reason: &'static str,
+    /// Lines it must find.
+    pub hits: &'static [&'static str],
+    /// Lines it must not find.
+    pub misses: &'static [&'static str],
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// The bit of a tag; no bit for a name that no pack uses.
+pub fn tag(name: &str) -> Tags {
+    TAGS.binary_search(&name).map_or(0, |i| 1 << i)
+}
+
+/// A word, a phrase or a quotation of a line, with what the pack says about it: half-open bytes into the folded line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What it is.
+    pub tags: Tags,
+}
+
+/// A language, ready for use.
+pub struct Pack {
+    /// BCP 47 primary tag.
+    pub lang: &'static str,
+    words: &'static [(&'static str, Tags)],
+    /// Its constructions, its own and the shared ones.
+    pub constructions: Vec<Construction>,
+}
+
+/// All packs, in the order of their tags. Parsed once a process.
+pub fn packs() -> &'static [Pack] {
+    static PARSED: OnceLock<Vec<Pack>> = OnceLock::new();
+    PARSED.get_or_init(|| PACKS.iter().map(Pack::new).collect())
+}
+
+/// The pack of a language.
+pub fn pack(lang: &str) -> Option<&'static Pack> {
+    packs().iter().find(|p| p.lang == lang)
+}
+
+impl Pack {
+    fn new(raw: &'static RawPack) -> Self {
+        // A pattern that does not parse can't be used; the test `every_construction_parses` keeps that from shipping.
+        let constructions = raw.constructions.iter().filter_map(|c| {
+            let pattern = Pattern::parse(c.pattern).ok()?;
+            Some(Construction { raw: c, pattern })
+        });
+        Self {
+            lang: raw.lang,
+            words: raw.words,
+            constructions: constructions.collect(),
+        }
+    }
+
+    /// The constructions as they stand in the data, for tests and `explain`.
+    pub fn raw(&self) -> &'static [RawConstruction] {
+        PACKS
+            .iter()
+            .find(|p| p.lang == self.lang)
+            .map_or(&[], |p| p.constructions)
+    }
+
+    /// The forms of the pack, for tests.
+    pub fn forms(&self) -> impl Iterator<Item = &'static str> {
+        self.words.iter().map(|w| w.0)
+    }
+
+    /// The tags of the longest form that begins at token `i`, and how many tokens it has; one token without tags otherwise.
+    pub fn look_up(&self, folded: &str, tokens: &[Token], i: usize) -> (usize, Tags) {
+        let head = tokens[i];
+        let rest = &folded[head.start..];
+        let word = head.of(folded);
+        let from = self.words.partition_point(|w| w.0 < word);
+        let mut best = (1, 0, 0);
+        for &(form, tags) in self.words[from..].iter().take_while(|w| w.0.starts_with(word)) {
+            if form.len() > best.2 && rest.starts_with(form) {
+                let end = head.start + form.len();
+                let last = tokens[i..].partition_point(|t| t.end < end);
+                if tokens.get(i + last).is_some_and(|t| t.end == end) {
+                    best = (last + 1, tags, form.len());
+                }
+            }
+        }
+        if best.2 == 0 && head.class == Class::Word {
+            best.1 = self.prefixed(word);
+        }
+        (best.0, best.1)
+    }
+
+    /// The tags of the longest `…*` form that the word begins with.
+    fn prefixed(&self, word: &str) -> Tags {
+        let ends = word.char_indices().map(|(i, c)| i + c.len_utf8());
+        let mut found = 0;
+        let mut key = String::with_capacity(word.len() + 1);
+        for end in ends {
+            key.clear();
+            key.push_str(&word[..end]);
+            key.push('*');
+            if let Ok(at) = self.words.binary_search_by(|w| w.0.cmp(&key)) {
+                found = self.words[at].1;
+            }
+        }
+        found
+    }
+
+    /// Cuts a folded line into units. Tokens inside `masked` ranges (quotations, code) become one unit with the range's tag.
+    pub fn units(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)]) -> Vec<Unit> {
+        let mut out = Vec::with_capacity(tokens.len());
+        let mut masks = masked.iter().peekable();
+        let mut i = 0;
+        while i < tokens.len() {
+            let token = tokens[i];
+            while masks.next_if(|m| m.1 <= token.start).is_some() {}
+            if let Some(&&(start, end, tags)) = masks.peek()
+                && token.end > start
+            {
+                let last = tokens[i..].partition_point(|t| t.start < end).max(1);
+                out.push(Unit {
+                    start: start.min(token.start),
+                    end: end.max(tokens[i + last - 1].end),
+                    tags,
+                });
+                i += last;
+                continue;
+            }
+            // A phrase does not reach into a masked range.
+            let limit = masks
+                .peek()
+                .map_or(tokens.len(), |m| tokens.partition_point(|t| t.end <= m.0).max(i + 1));
+            let (count, tags) = self.look_up(folded, &tokens[..limit], i);
+            out.push(Unit {
+                start: token.start,
+                end: tokens[i + count - 1].end,
+                tags,
+            });
+            i += count;
+        }
+        out
+    }
+}

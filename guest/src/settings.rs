@@ -1,0 +1,218 @@
+//! The settings the engine is given, as `wit/schema/settings.json` describes them.
+//!
+//! A wrong document is never a trap: each wrong value gives its default, and [`Settings::problems`] says what was wrong.
+
+use crate::event::named;
+use crate::guards::provenance::claims::Kind;
+use crate::text::fold::fold;
+use crate::verdict::GuardName;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+named!(
+    /// What a guard does with what it finds.
+    Mode { Off = "off", Observe = "observe", Ask = "ask", Enforce = "enforce" }
+);
+named!(
+    /// A set of defaults for all guards.
+    Profile { Observe = "observe", Balanced = "balanced", Strict = "strict" }
+);
+
+/// Everything the engine can be told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The set of defaults.
+    pub profile: Profile,
+    /// Modes that differ from the profile's.
+    modes: BTreeMap<GuardName, Mode>,
+    /// The provenance guard's mode for one kind of claim.
+    claims: BTreeMap<Kind, Mode>,
+    /// Whether a claim of that kind may pass on a message that supports it, without a quote.
+    traceable: BTreeMap<Kind, bool>,
+    /// Languages to read; empty for all.
+    pub languages: Vec<String>,
+    /// Extra names for the user, folded.
+    pub names: Vec<String>,
+    /// Authors whose words support claims; empty for whoever speaks.
+    pub principals: Vec<String>,
+    /// Whether a bare assent supports a claim.
+    pub accept_assent: bool,
+    /// Folded phrases that never count as a claim.
+    pub allow: Vec<String>,
+    /// What was wrong with the document, one sentence each.
+    pub problems: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            profile: Profile::Balanced,
+            modes: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            traceable: BTreeMap::new(),
+            languages: Vec::new(),
+            names: Vec::new(),
+            principals: Vec::new(),
+            accept_assent: true,
+            allow: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the document; "" gives the defaults.
+    pub fn read(document: &str) -> Self {
+        let mut out = Self::default();
+        if document.trim().is_empty() {
+            return out;
+        }
+        match serde_json::from_str::<Value>(document) {
+            Ok(Value::Object(map)) => map.iter().for_each(|(key, value)| out.take(key, value)),
+            Ok(_) => out.problems.push("the settings are not a JSON object".to_owned()),
+            Err(why) => out.problems.push(format!("the settings are not JSON: {why}")),
+        }
+        out
+    }
+
+    fn take(&mut self, key: &str, value: &Value) {
+        match key {
+            "version" if value == 1 => {}
+            "profile" => match value.as_str().and_then(Profile::parse) {
+                Some(profile) => self.profile = profile,
+                None => self.wrong(key, "observe, balanced or strict"),
+            },
+            "modes" => self.modes = self.table(key, value, GuardName::parse, |v| Mode::parse(v.as_str()?)),
+            "claims" => self.claims = self.table(key, value, Kind::parse, |v| Mode::parse(v.as_str()?)),
+            "traceable" => {
+                self.traceable = self.table(key, value, Kind::parse, |v| match v.as_str()? {
+                    "accept" => Some(true),
+                    "refuse" => Some(false),
+                    _ => None,
+                });
+            }
+            "languages" => self.languages = self.texts(key, value),
+            "names" => self.names = self.texts(key, value).iter().map(|n| fold(n)).collect(),
+            "principals" => self.principals = self.texts(key, value),
+            "accept_assent" => match value.as_bool() {
+                Some(accept) => self.accept_assent = accept,
+                None => self.wrong(key, "true or false"),
+            },
+            "allow" => {
+                let phrase = |v: &Value| Some(fold(v.get("phrase")?.as_str()?)).filter(|p| !p.is_empty());
+                match value
+                    .as_array()
+                    .map(|all| all.iter().map(phrase).collect::<Option<Vec<_>>>())
+                {
+                    Some(Some(phrases)) => self.allow = phrases,
+                    _ => self.wrong(key, "a list of {phrase, reason}"),
+                }
+            }
+            // Read by guards that are not in this engine yet.
+            "bounds" => {}
+            _ => self.wrong(key, "a key of wit/schema/settings.json, version 1"),
+        }
+    }
+
+    fn wrong(&mut self, key: &str, allowed: &str) {
+        self.problems
+            .push(format!("{key}: must be {allowed}; the default is used"));
+    }
+
+    fn table<K: Ord, V>(
+        &mut self,
+        key: &str,
+        value: &Value,
+        name: impl Fn(&str) -> Option<K>,
+        read: impl Fn(&Value) -> Option<V>,
+    ) -> BTreeMap<K, V> {
+        let mut out = BTreeMap::new();
+        let Some(map) = value.as_object() else {
+            self.wrong(key, "an object");
+            return out;
+        };
+        for (inner, value) in map {
+            match (name(inner), read(value)) {
+                (Some(k), Some(v)) => _ = out.insert(k, v),
+                _ => self.wrong(
+                    &format!("{key}.{inner}"),
+                    "a name and a value of wit/schema/settings.json",
+                ),
+            }
+        }
+        out
+    }
+
+    fn texts(&mut self, key: &str, value: &Value) -> Vec<String> {
+        let text = |v: &Value| v.as_str().map(str::to_owned);
+        match value
+            .as_array()
+            .map(|all| all.iter().map(text).collect::<Option<Vec<_>>>())
+        {
+            Some(Some(texts)) => texts,
+            _ => {
+                self.wrong(key, "a list of texts");
+                Vec::new()
+            }
+        }
+    }
+
+    /// The mode of a guard: the one set, or its profile's.
+    pub fn mode(&self, guard: GuardName) -> Mode {
+        self.modes
+            .get(&guard)
+            .copied()
+            .unwrap_or_else(|| default_mode(self.profile, guard))
+    }
+
+    /// The mode of the provenance guard for one kind of claim.
+    pub fn claim_mode(&self, kind: Kind) -> Mode {
+        let guard = self.mode(GuardName::Provenance);
+        if guard == Mode::Off {
+            guard
+        } else {
+            self.claims.get(&kind).copied().unwrap_or(guard)
+        }
+    }
+
+    /// Whether a claim of that kind may pass without a quote when a message of the user would support it.
+    pub fn traceable(&self, kind: Kind) -> bool {
+        self.traceable
+            .get(&kind)
+            .copied()
+            .unwrap_or(matches!(kind, Kind::Preference | Kind::Instruction))
+    }
+}
+
+/// DESIGN.md section 1.
+fn default_mode(profile: Profile, guard: GuardName) -> Mode {
+    use GuardName as G;
+    match (profile, guard) {
+        (Profile::Observe, G::Bounds) => Mode::Off,
+        (Profile::Observe, _) | (_, G::Lineage) | (Profile::Balanced, G::Provenance) => Mode::Observe,
+        (Profile::Balanced, G::Repetition | G::Tamper) => Mode::Ask,
+        (_, _) => Mode::Enforce,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_and_overrides() {
+        assert_eq!(Settings::read("").mode(GuardName::Provenance), Mode::Observe);
+        let strict = Settings::read(r#"{"profile":"strict","claims":{"preference":"observe"}}"#);
+        assert_eq!(strict.claim_mode(Kind::Approval), Mode::Enforce);
+        assert_eq!(strict.claim_mode(Kind::Preference), Mode::Observe);
+        assert!(strict.problems.is_empty());
+    }
+
+    #[test]
+    fn wrong_values_are_named_and_defaulted() {
+        let wrong = Settings::read(r#"{"profile":"loud","modes":{"provenance":"maybe"},"colour":1}"#);
+        assert_eq!(wrong.problems.len(), 3, "{:?}", wrong.problems);
+        assert_eq!(wrong.mode(GuardName::Provenance), Mode::Observe);
+        assert_eq!(Settings::read("[").problems.len(), 1);
+    }
+}

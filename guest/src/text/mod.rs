@@ -1,0 +1,8 @@
+//! Text, folded once and cut into what the guards ask about. Reading order: [`fold`], [`words`], [`segment`], [`quotes`].
+//!
+//! Knows nothing about claims, users or languages' meanings; only about characters.
+
+pub mod fold;
+pub mod quotes;
+pub mod segment;
+pub mod words;
