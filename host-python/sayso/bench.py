@@ -157,14 +157,19 @@ def first_verdict(component: Path, rounds: int) -> Start:
     """Times fresh processes from start to first verdict, with compiled code at hand and without."""
     package = str(Path(__file__).parent.parent)
     with tempfile.TemporaryDirectory(prefix="sayso-bench-") as folder:
+        # As installed: with Python's own compiled files at hand, wherever this machine would keep them.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment["PYTHONPYCACHEPREFIX"] = folder
 
         def run(*arguments: str) -> float:
-            return _milliseconds(lambda: subprocess.run([sys.executable, "-c", *arguments], check=True))
+            command = [sys.executable, "-c", *arguments]
+            return _milliseconds(lambda: subprocess.run(command, check=True, env=environment))
 
         def verdict(cache: str) -> float:
             return run(_FIRST_VERDICT, package, str(component), str(Path(folder) / cache))
 
-        verdict("warm")  # Compiles, and leaves Python's own compiled files behind.
+        run("pass")
+        verdict("warm")
         python, warm, cold = [], [], []
         for number in range(rounds):
             python.append(run("pass"))

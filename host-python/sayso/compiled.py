@@ -197,9 +197,11 @@ class CodeCache:
         ages = []
         for name in os.listdir(folder):
             if name.endswith((_SUFFIX, ".new")):
-                ages.append((os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns, name))
+                with suppress(FileNotFoundError):  # Another process may be doing the same.
+                    ages.append((os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns, name))
         for _, name in sorted(ages, reverse=True)[_ENTRIES_MAX:]:
-            os.unlink(name, dir_fd=folder)
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
 
 
 def _is_private(about: os.stat_result) -> bool:

@@ -11,6 +11,8 @@ import threading
 from collections import Counter
 from typing import Protocol
 
+from .types import EngineError
+
 TICK_SECONDS = 0.05
 
 
@@ -49,7 +51,10 @@ class Ticker:
         with self._changed:
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="sayso-ticker", daemon=True)
-                thread.start()
+                try:
+                    thread.start()
+                except RuntimeError as error:  # Python is going down, or the system allows no more threads.
+                    raise EngineError("broken", "no thread can be started to end calls that run too long") from error
                 self._thread = thread
             self._running[engine] += 1
             if self._waiting:

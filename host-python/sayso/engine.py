@@ -101,6 +101,8 @@ class Engine:
                 handle = construct(store, utf8_settings.decode(), utf8_key.decode())
         except WasmtimeError as error:
             raise failure(str(error)) from error
+        except TypeError as error:
+            raise _other_contract() from error
         known = zip(self._learn(methods, store), methods, strict=True)
         return Guest(self._sandbox, store, handle, dict(zip(_METHODS, known, strict=True)))
 
@@ -111,7 +113,7 @@ class Engine:
             try:
                 self._methods = [Method(function, store) for function in functions]
             except TypeError as error:
-                raise EngineError("broken", f"the engine's component keeps another contract ({error})") from error
+                raise _other_contract() from error
         return self._methods
 
 
@@ -169,7 +171,7 @@ class Guest:
 
 
 def _other_contract() -> EngineError:
-    return EngineError("broken", "the engine's answer keeps another contract: reinstall sayso")
+    return EngineError("broken", "the engine's component keeps another contract: reinstall sayso")
 
 
 def _pieces(lines: Iterable[str]) -> Iterator[list[bytes]]:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from sayso import compiled, crossing
 from sayso import engine as engine_module
-from sayso.deadline import TICK_SECONDS, TICKER
+from sayso.deadline import TICK_SECONDS, TICKER, Ticker
 from sayso.engine import LOAD_BYTES, Engine, EngineSession, failure
 from sayso.types import EngineError, Event, Evidence, Finding, Mark, Message, Stored, Verdict, Write
 
@@ -351,6 +351,34 @@ def test_what_is_no_component_is_a_broken_engine(tmp_path: Path) -> None:
         with pytest.raises(EngineError) as caught:
             Engine(content)
         assert caught.value.cause == "broken"
+
+
+def test_without_a_thread_for_the_deadline_no_call_is_made(
+    hostile: EngineSession, written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "TICKER", Ticker())
+        patch.setattr(threading.Thread, "start", start)
+        with pytest.raises(EngineError) as caught:
+            hostile.check(written("text"))
+        assert caught.value.cause == "broken"
+    assert hostile.check(written("text")).store.row == "x"
+
+
+def test_another_contract_is_a_broken_engine(written: Written) -> None:
+    # The same component with one number of a verdict signed.
+    import wasmtime
+
+    source = (Path(__file__).with_name("hostile") / "hostile.wat").read_text("utf-8")
+    changed = source.replace('(field "more" u32)', '(field "more" s32)')
+    assert changed != source
+    session = EngineSession(Engine(bytes(wasmtime.wat2wasm(changed))), "", "k", list)
+    with pytest.raises(EngineError) as caught:
+        session.check(written("text"))
+    assert caught.value.cause == "broken"
 
 
 def test_a_key_with_half_a_surrogate_pair_is_in_no_message(hostile_engine: Engine) -> None:

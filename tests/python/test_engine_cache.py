@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sayso import compiled
 from sayso.compiled import CodeCache, configuration
 from sayso.engine import Engine, EngineSession
 from sayso.types import Event, Mark
@@ -161,6 +164,19 @@ def test_other_settings_of_the_sandbox_have_code_of_their_own(
     monkeypatch.setattr("sayso.engine.configuration", lambda: small)
     assert not Engine(hostile_component, folder).from_cache
     assert len(list(folder.iterdir())) == 2
+
+
+def test_processes_that_start_at_once_all_work(hostile_component: bytes, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "hostile.wasm").write_bytes(hostile_component)
+    package = str(Path(compiled.__file__).parent.parent)
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from sayso.engine import Engine;"
+        "engine = Engine(Path(sys.argv[2]), Path(sys.argv[3])); sys.exit(bool(engine.cache_problem))"
+    )
+    command = [sys.executable, "-c", script, package, str(tmp_path / "hostile.wasm"), str(folder)]
+    processes = [subprocess.Popen(command) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0, 0, 0, 0]
+    assert Engine(hostile_component, folder).from_cache
 
 
 def test_old_entries_and_leftovers_go(folder: Path) -> None:
