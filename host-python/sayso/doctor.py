@@ -15,6 +15,7 @@ from pathlib import Path
 from . import __version__
 from .engine import Engine, EngineSession, packaged
 from .keys import Key, quoted
+from .opening import code_cache
 from .report import opened_ledger
 from .screen import Screen
 from .settings import PLUGIN, Settings, from_hermes
@@ -70,13 +71,7 @@ def _engine(settings: Settings) -> Iterator[Sign]:
     except OSError as error:
         yield Sign("component", False, f"{path} can't be read: {error.strerror}", "reinstall sayso")
         return
-    cache, secret = None, b""
-    if settings.cache and (settings.folder / "key").exists():
-        try:
-            secret = Key.load_or_make(settings.folder / "key").subkey("code cache")
-            cache = settings.folder / "cache"
-        except LedgerError:
-            cache = None  # The sign for the key tells what is wrong with it.
+    cache, secret = code_cache(settings)
     start = time.perf_counter()
     try:
         engine = Engine(path, cache, secret=secret)

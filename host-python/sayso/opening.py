@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Protocol
 
 from .settings import Settings
@@ -28,7 +29,7 @@ class Judge(Protocol):
 class Opener(Protocol):
     """Opens a session with the engine's settings document ("" for the defaults), a key and stored entries."""
 
-    def __call__(self, settings: str, key: str = "", entries: Entries = ...) -> Judge: ...
+    def __call__(self, document: str, key: str = "", entries: Entries = ...) -> Judge: ...
 
 
 def nothing() -> Iterable[str]:
@@ -37,21 +38,27 @@ def nothing() -> Iterable[str]:
 
 
 def opener(settings: Settings) -> Opener:
-    """An opener on the packaged engine. Raises `EngineError` when that can't be loaded."""
-    from .engine import Engine, EngineSession
+    """An opener on the packaged engine, which is loaded when the first session is opened. That raises `EngineError`."""
 
-    cache, secret = None, b""
-    if settings.cache and (settings.folder / "key").exists():
-        from .keys import Key
+    def open_session(document: str, key: str = "", entries: Entries = nothing) -> Judge:
+        from .engine import Engine, EngineSession
 
-        try:
-            secret = Key.load_or_make(settings.folder / "key").subkey("code cache")
-            cache = settings.folder / "cache"
-        except LedgerError:
-            cache = None  # `doctor` tells about the key; without it the code is compiled again, which takes 0.1 s.
-    engine = Engine.shared(cache, secret=secret)
-
-    def open_session(settings: str, key: str = "", entries: Entries = nothing) -> Judge:
-        return EngineSession(engine, settings, key or secrets.token_hex(32), entries)
+        cache, secret = code_cache(settings)
+        engine = Engine.shared(cache, secret=secret)
+        return EngineSession(engine, document, key or secrets.token_hex(32), entries)
 
     return open_session
+
+
+def code_cache(settings: Settings) -> tuple[Path | None, bytes]:
+    """The folder of compiled code and what seals it; no folder where the settings or the lack of a key forbid it."""
+    key_file = settings.folder / "key"
+    if not settings.cache or not key_file.exists():
+        return None, b""
+    from .keys import Key
+
+    try:
+        return settings.folder / "cache", Key.load_or_make(key_file).subkey("code cache")
+    except LedgerError:
+        # `doctor` tells about the key; without it the code is compiled again, which takes 0.1 s.
+        return None, b""

@@ -31,10 +31,12 @@ def status(out: Screen) -> int:
     """Tells versions, modes and the state of the ledger. Always 0: what is wrong is for `doctor` to say."""
     settings, problems = from_hermes()
     out.title(f"sayso {__version__}")
+    guards: object = None
     try:
         about = opener(settings)(settings.to_engine_json()).report({"ask": "status"})
         languages = ", ".join(str(tag) for tag in about.get("languages", []))
         out.pair("engine", f"{about.get('engine', '?')}, {about.get('rules', '?')} rules; languages: {languages}")
+        guards = about.get("guards")
     except EngineError as error:
         out.pair("engine", f"not working: {error}", "bad")
     out.pair("profile", settings.profile)
@@ -42,9 +44,12 @@ def status(out: Screen) -> int:
         out.pair("settings", str(problem), "warn")
     _ledger_status(settings, out)
     out.title("modes")
-    rows = [
-        (guard, mode, settings.came_from.get(f"modes.{guard}", "default")) for guard, mode in settings.modes.items()
-    ]
+    rows = []
+    for guard, mode in settings.modes.items():
+        if isinstance(guards, list) and guard not in guards:
+            rows.append((guard, "-", "not in this version of the engine"))
+        else:
+            rows.append((guard, mode, settings.came_from.get(f"modes.{guard}", "default")))
     rows += [(f"  {kind} claims", mode, "settings") for kind, mode in settings.claims.items()]
     out.table(("guard", "mode", "set by"), rows)
     return 0

@@ -211,7 +211,7 @@ class Screen:
             for index, cell in enumerate(row):
                 space = " " * (widths[index] - columns(cell))
                 padded.append(space + cell if index in right else cell + space)
-            self.out.write("  ".join(padded).rstrip() + "\n")
+            self.out.write("  ".join(padded).rstrip(" ") + "\n")
 
     def _plain_marked(self, text: str, lit: Sequence[Lit], lead: str, carets: bool) -> None:
         """Wraps `text` beside `lead`, each wrapped line followed by its carets."""
@@ -221,12 +221,12 @@ class Screen:
         rest = " " * columns(lead)
         for number, (start, end) in enumerate(_wrapped(shown, room)):
             part = shown[start:end]
-            self.out.write(((lead if number == 0 else rest) + part).rstrip() + "\n")
+            self.out.write(((lead if number == 0 else rest) + part).rstrip(" ") + "\n")
             if carets and any(marked[start:end]):
                 line = "".join(
                     ("^" if on else " ") * _columns(char) for char, on in zip(part, marked[start:end], strict=True)
                 )
-                self.out.write((rest + line).rstrip() + "\n")
+                self.out.write((rest + line).rstrip(" ") + "\n")
 
 
 def screen(out: TextIO | None = None, err: TextIO | None = None, plain: bool = False) -> Screen:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sayso.opening import nothing
-from sayso.types import Event, Evidence, Finding, Message, Stored, Verdict, Write
+from sayso.types import Action, Event, Evidence, Finding, Level, Message, Stored, Verdict, Write
 
 CLAIM = re.compile(r"User (?:decided|approved|wants|chose)[^\"(\n.]*")
 QUOTE = re.compile(r"\"([^\"\n]*)\"")
@@ -32,7 +32,7 @@ class PretendJudge:
         after = event.what.after
         findings = [self._judge(after, found) for found in CLAIM.finditer(after)]
         failed = any(finding.level == "error" for finding in findings)
-        action = "refuse" if failed and self.enforces else "allow"
+        action: Action = "refuse" if failed and self.enforces else "allow"
         row = json.dumps({"v": 1, "id": event.id, "action": action})
         return Verdict(action, "quote the user" if failed else "", "", tuple(findings), 0, Stored("write", row, ""))
 
@@ -41,7 +41,9 @@ class PretendJudge:
             case {"ask": "status"}:
                 return {"engine": "0.0.0", "languages": ["en"], "rules": 3}
             case {"ask": "rules"}:
-                return {"rules": [{"id": "provenance.no-quote", "guard": "provenance", "level": "error", "reason": "-"}]}
+                return {
+                    "rules": [{"id": "provenance.no-quote", "guard": "provenance", "level": "error", "reason": "-"}]
+                }
             case {"ask": "explain", "rule": "provenance.no-quote"}:
                 return {"id": "provenance.no-quote", "guard": "provenance", "reason": "No quote.", "pass": "A quote."}
             case {"ask": "explain", "rule": "en.active"}:
@@ -61,15 +63,15 @@ class PretendJudge:
                     word = "supported"
                     first = len(message.text[:at].encode())
                     evidence = (Evidence(entry, first, first + len(quote[1].encode()), "the user said so"),)
-        level = "info" if word == "supported" else "error"
-        facts = json.dumps({"kind": "decision", "polarity": "+", "construction": "en.active", "lang": "en", "quotes": []})
+        level: Level = "info" if word == "supported" else "error"
+        facts = json.dumps(
+            {"kind": "decision", "polarity": "+", "construction": "en.active", "lang": "en", "quotes": []}
+        )
         reason = f"this is {word}"
         suggestion = "" if level == "info" else "quote the user's words"
-        return Finding(
-            "provenance", f"provenance.{word}", level, start, end, "", reason, evidence, suggestion, facts
-        )
+        return Finding("provenance", f"provenance.{word}", level, start, end, "", reason, evidence, suggestion, facts)
 
 
-def pretend(settings: str, key: str = "", entries: Any = nothing) -> PretendJudge:
+def pretend(document: str, key: str = "", entries: Any = nothing) -> PretendJudge:
     """An opener, as `sayso.opening.opener` gives it."""
-    return PretendJudge(settings, key, entries())
+    return PretendJudge(document, key, entries())
