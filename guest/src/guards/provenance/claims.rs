@@ -10,10 +10,10 @@
 
 use crate::event::named;
 use crate::lexicon::{self, Pack, Tags, Unit, tag};
-use crate::text::fold::{Folded, is_cjk};
+use crate::text::fold::Folded;
 use crate::text::quotes::{self, Quote};
 use crate::text::segment;
-use crate::text::words::{self, Class, Token};
+use crate::text::words::{self, Token};
 
 /// Bytes of one line that are read for claims: what stands beyond is reported as too long, not skipped silently.
 pub const LINE_BYTES_MAX: usize = 16 * 1024;
@@ -95,27 +95,10 @@ impl Reader {
         claims
     }
 
-    /// The packs whose script stands in the line; of the Latin ones that which knows most of the words.
+    /// The packs of the line that the settings allow.
     fn packs_for(&self, folded: &str, tokens: &[Token]) -> Vec<&'static Pack> {
-        let mut scripts = Scripts::default();
-        folded.chars().for_each(|c| scripts.count(c));
-        let mut wanted: Vec<&str> = Vec::new();
-        if scripts.kana > 0 {
-            wanted.push("ja");
-        } else if scripts.han > 0 {
-            wanted.push("zh");
-        }
-        if scripts.hangul > 0 {
-            wanted.push("ko");
-        }
-        if scripts.cyrillic > 0 {
-            wanted.push("ru");
-        }
-        if scripts.latin > 0 {
-            wanted.push(best_latin(folded, tokens));
-        }
-        let allowed = |lang: &&str| self.languages.is_empty() || self.languages.iter().any(|l| l == lang);
-        wanted.into_iter().filter(allowed).filter_map(lexicon::pack).collect()
+        let allowed = |pack: &&Pack| self.languages.is_empty() || self.languages.iter().any(|l| l == pack.lang);
+        lexicon::packs_for(folded, tokens).into_iter().filter(allowed).collect()
     }
 
     fn cut<'a>(
@@ -143,7 +126,7 @@ impl Reader {
         masked.sort_unstable();
         let mut units = pack.units(&folded.text, tokens, &masked);
         self.name_the_user(&folded.text, &mut units);
-        let sentences = sentences(&folded.text, &units);
+        let sentences = lexicon::sentences(&folded.text, &units);
         Cut {
             pack,
             folded,
@@ -172,50 +155,6 @@ impl Reader {
     }
 }
 
-/// How many characters of each script a line has.
-#[derive(Default)]
-struct Scripts {
-    latin: usize,
-    han: usize,
-    kana: usize,
-    hangul: usize,
-    cyrillic: usize,
-}
-
-impl Scripts {
-    fn count(&mut self, c: char) {
-        match c as u32 {
-            0x3040..=0x30FF | 0x31F0..=0x31FF => self.kana += 1,
-            0xAC00..=0xD7A3 | 0x1100..=0x11FF => self.hangul += 1,
-            0x0400..=0x052F => self.cyrillic += 1,
-            _ if is_cjk(c) => self.han += 1,
-            _ if c.is_alphabetic() => self.latin += 1,
-            _ => {}
-        }
-    }
-}
-
-/// Which Latin pack knows most of the line's words, counted in bytes; English on a tie.
-fn best_latin(folded: &str, tokens: &[Token]) -> &'static str {
-    let mut best = ("en", 0);
-    for lang in ["en", "es", "de", "fr", "pt"] {
-        let Some(pack) = lexicon::pack(lang) else { continue };
-        let mut known = 0;
-        let mut i = 0;
-        while i < tokens.len() {
-            let (count, tags) = pack.look_up(folded, tokens, i);
-            if tags != 0 && tokens[i].class == Class::Word {
-                known += tokens[i + count - 1].end - tokens[i].start;
-            }
-            i += count;
-        }
-        if known > best.1 {
-            best = (lang, known);
-        }
-    }
-    best.0
-}
-
 /// The line, at most [`LINE_BYTES_MAX`] of it, cut at a character.
 fn clipped(line: &str) -> &str {
     if line.len() <= LINE_BYTES_MAX {
@@ -226,34 +165,6 @@ fn clipped(line: &str) -> &str {
         .find(|&i| line.is_char_boundary(i))
         .unwrap_or(0);
     &line[..end]
-}
-
-/// Half-open ranges of units, each with the mark that ends it.
-fn sentences(folded: &str, units: &[Unit]) -> Vec<(usize, usize)> {
-    let tokens: Vec<Token> = units
-        .iter()
-        .map(|u| {
-            let c = folded[u.start..].chars().next().unwrap_or(' ');
-            let class = if c.is_alphanumeric() { Class::Word } else { Class::Mark };
-            Token {
-                start: u.start,
-                end: u.end,
-                class,
-            }
-        })
-        .collect();
-    let mut out = Vec::new();
-    let mut start = 0;
-    for i in 0..units.len() {
-        if segment::ends_sentence(folded, &tokens, i) {
-            out.push((start, i + 1));
-            start = i + 1;
-        }
-    }
-    if start < units.len() {
-        out.push((start, units.len()));
-    }
-    out
 }
 
 impl Cut<'_> {
