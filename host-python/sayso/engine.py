@@ -38,7 +38,7 @@ _GUARD = "sayso:engine/guard@0.1.0"
 _CONSTRUCTOR = "[constructor]session"
 _METHODS = ("load", "capture", "check", "report")
 #: The guests of a parent process. They may have been in the middle of a call when this one was forked, so they are
-#: neither used nor freed.
+#: neither used nor freed before the process ends.
 _abandoned: list[object] = []
 
 

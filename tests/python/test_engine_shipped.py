@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import sayso
-from sayso import compiled
+from sayso import bench, compiled
 from sayso.crossing import EVENT_BYTES_MAX
 from sayso.engine import Engine, EngineSession, packaged
 from sayso.types import Call, EngineError, Event, Message, Occasion, Outcome, Prompt, Request, Source, Verdict, Write
@@ -111,3 +111,17 @@ def test_the_pins_agree() -> None:
     assert f"wasmtime=={compiled.WASMTIME}" in project["dependencies"]
     assert project["version"] == sayso.__version__
     assert packaged().parent == root / "host-python" / "sayso"
+
+
+def test_the_bench_measures_the_shipped_component(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--json", "--messages", "3", "5", "--rounds", "10"]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert [call["messages"] for call in measured["hook_call"]] == [3, 5]
+    assert all(0 < call["p50_ms"] <= call["p99_ms"] for call in measured["hook_call"])
+    assert set(measured["start"]) == {"python_ms", "warm_ms", "cold_ms"}
+    assert measured["throughput"]["write_mb_per_s"] > 0
+
+
+def test_the_bench_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--component", str(tmp_path / "none.wasm")]) == 3
+    assert "can't be read" in capsys.readouterr().err
