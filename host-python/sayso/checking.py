@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from .documents import InputError, read_text
 from .opening import Opener
@@ -29,6 +30,9 @@ def check(session: str, write: str, surface: Surface, as_json: bool, judge: Open
         raise InputError("--session and --write can't both be standard input")
     rows = read_session(session)
     text = read_text(write)
+    if mine.modes.get("provenance") == "off":
+        # Who asks wants an answer, whatever is switched off in the host.
+        mine = replace(mine, modes={**mine.modes, "provenance": "observe"})
     verdict = judge_write(rows, text, surface, judge, mine.to_engine_json())
     if as_json:
         out.json(verdict_document(verdict))

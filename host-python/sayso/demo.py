@@ -118,7 +118,7 @@ def _play(session: Judge, ledger: Ledger, out: Screen) -> list[str]:
         keep(heard, session.capture(heard), f"{row.label}: {row.text}")
     out.title("2  What the agent writes down")
     shelf = {row.id: (row.label, row.text) for row in ROWS}
-    kept = 0
+    refused = kept = 0
     for number, note in enumerate(NOTES, start=1):
         written = Event(
             f"note-{number}",
@@ -135,9 +135,10 @@ def _play(session: Judge, ledger: Ledger, out: Screen) -> list[str]:
             if not verdict.findings:
                 out.pair("writes", note.text)
                 out.pair("why", "No claim about the user.")
-        kept += verdict.action == "allow" and is_clean(verdict.findings)
+        refused += verdict.action == "refuse"
+        kept += bool(verdict.findings) and verdict.action == "allow" and is_clean(verdict.findings)
     out.line()
-    out.line(f"{len(NOTES) - kept} of {len(NOTES)} notes were refused. {kept} stand, each with the words it rests on.")
+    out.line(f"{refused} of {len(NOTES)} notes were refused. {kept} stand on the user's own words.")
     return told
 
 

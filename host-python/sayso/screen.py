@@ -143,6 +143,11 @@ class Screen:
         from rich.table import Table
         from rich.text import Text
 
+        if style == "code" and self._card is None:
+            # Left to the terminal to wrap, so that a command can be copied.
+            whole = Text.assemble((lead + " ", "dim"), (_shown(text), STYLES[style]))
+            self._console.print(whole, soft_wrap=True)
+            return
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=width, no_wrap=True)
         grid.add_column(ratio=1, overflow="fold")
@@ -268,20 +273,26 @@ def _marks(length: int, lit: Sequence[Lit]) -> list[bool]:
 
 
 def _wrapped(text: str, room: int) -> Iterator[tuple[int, int]]:
-    """Half-open ranges of `text`, each at most `room` columns, broken after a space where there is one."""
+    """Half-open ranges of `text`, each at most `room` columns where it can be broken: after a space, beside a wide
+    character. A longer word, a path for instance, stays whole so that it can be copied."""
     start = 0
     while start < len(text):
-        width, end, space = 0, start, 0
-        while end < len(text) and width + _columns(text[end]) <= room:
-            width += _columns(text[end])
-            end += 1
-            if text[end - 1] == " ":
-                space = end
-        if end < len(text) and space > start and text[end] != " ":
-            end = space
-        yield start, max(end, start + 1)
-        start = max(end, start + 1)
+        end = _line_end(text, start, room)
+        yield start, end
+        start = end
         while start < len(text) and text[start] == " ":
             start += 1
     if not text:
         yield 0, 0
+
+
+def _line_end(text: str, start: int, room: int) -> int:
+    """Where the line that begins at `start` ends."""
+    width, last = 0, start
+    for at in range(start, len(text)):
+        width += _columns(text[at])
+        if width > room and text[at] != " " and last > start:
+            return last
+        if text[at] == " " or _columns(text[at]) == 2 or (at + 1 < len(text) and _columns(text[at + 1]) == 2):
+            last = at + 1
+    return len(text)

@@ -188,6 +188,13 @@ def test_the_demos_forgery_keeps_the_length() -> None:
     assert FORGED_FROM != FORGED_TO
 
 
+def test_check_answers_also_where_the_guard_is_off(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVENANCE_GATE_MODE", "off")
+    (home / "session").write_text("[]", "utf-8")
+    (home / "note").write_text(FALSE, "utf-8")
+    assert call("check", "--session", str(home / "session"), "--write", str(home / "note"))[0] == 1
+
+
 def test_check_explain_and_eval_agree_with_the_engine(home: Path) -> None:
     (home / "session").write_text(json.dumps([{"role": "user", "text": "please use tabs"}]), "utf-8")
     for note, code in ((TRUE, 0), (FALSE, 1), ("The build takes four minutes.", 0)):

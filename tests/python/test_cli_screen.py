@@ -120,9 +120,20 @@ def test_carets_follow_the_lines_that_are_wrapped() -> None:
 def test_any_text_is_shown_whole(text: str, start: int, end: int) -> None:
     screen, out = shown()
     screen.marked(text, ((start, end, "lit"),), carets=False)
-    assert all(columns(line) <= PLAIN_WIDTH for line in out.getvalue().split("\n"))
+    for line in out.getvalue().split("\n"):
+        assert columns(line) <= PLAIN_WIDTH or not any(char == " " or columns(char) == 2 for char in line[:-1])
     assert out.getvalue().replace("\n", "").replace(" ", "") == visible(text).replace(" ", "")
     assert len(visible(text)) == len(text)
+
+
+def test_a_path_is_not_broken_and_a_text_without_spaces_is() -> None:
+    screen, out = shown()
+    path = "/folder" * 20
+    screen.pair("mend", f"chmod 600 {path} now")
+    assert path in out.getvalue()
+    screen, out = shown()
+    screen.line("用户" * 60)
+    assert [columns(line) for line in out.getvalue().splitlines()] == [PLAIN_WIDTH, PLAIN_WIDTH, 240 - 2 * PLAIN_WIDTH]
 
 
 def test_a_text_of_megabytes_is_cut() -> None:
