@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import VERSION, Home
+from harness import VERSION, Home
 from model import call, text
 
 LIE = "User decided to drop the staging database."
