@@ -72,78 +72,89 @@ fn table_of(workspace: &Workspace, chosen: &[(String, Vec<PathBuf>)]) -> Result<
     Ok(tables.join("\n"))
 }
 
-/// One table: a row for all, then one a language. Kinds that count pairs have precision and recall, others what is right.
+/// What `sayso eval --json` counts and measures, by whether the kind has pairs to find or claims to judge.
+struct Columns {
+    counts: &'static [(&'static str, &'static str)],
+    shares: &'static [&'static str],
+}
+
+const FOUND: Columns = Columns {
+    counts: &[("rows", "rows")],
+    shares: &["precision", "recall"],
+};
+
+const JUDGED: Columns = Columns {
+    counts: &[
+        ("claims", "claims"),
+        ("false_pass", "passed wrongly"),
+        ("false_fail", "failed wrongly"),
+        ("missed", "missed"),
+        ("invented", "invented"),
+    ],
+    shares: &["accuracy"],
+};
+
+/// One table: a row for all, then one a language.
 fn markdown(kind: &str, measured: &Value) -> Result<String> {
-    let pairs = measured.get("tp").is_some();
-    let (titles, rule, row): (_, _, fn(&Value) -> Result<String>) = if pairs {
-        ("rows | precision | recall", "---: | --- | ---", found_row)
+    let columns = if measured.get("accuracy").is_some() {
+        JUDGED
     } else {
-        (
-            "claims | right | passed wrongly | failed wrongly",
-            "---: | --- | ---: | ---:",
-            right_row,
-        )
+        FOUND
     };
-    let mut lines = vec![format!("| {kind} | {titles} |"), format!("| --- | {rule} |")];
-    lines.push(format!("| all | {} |", row(measured)?));
+    let titles = columns
+        .counts
+        .iter()
+        .map(|(_, title)| *title)
+        .chain(columns.shares.iter().copied());
+    let rules = columns
+        .counts
+        .iter()
+        .map(|_| "---:")
+        .chain(columns.shares.iter().map(|_| "---"));
+    let mut lines = vec![line(kind, titles), line("---", rules)];
+    lines.push(line("all", columns.cells(measured)?));
     let languages = measured
         .pointer("/by/lang")
         .and_then(Value::as_object)
         .context("no by.lang")?;
     for (language, part) in languages {
-        lines.push(format!(
-            "| {language} | {} |",
-            row(part).with_context(|| format!("by.lang.{language}"))?
+        lines.push(line(
+            language,
+            columns.cells(part).with_context(|| format!("by.lang.{language}"))?,
         ));
     }
-    Ok(lines.iter().map(|line| format!("{line}\n")).collect())
+    Ok(lines.concat())
 }
 
-fn found_row(part: &Value) -> Result<String> {
-    let [tp, fp, missed, tn] = [
-        count(part, "tp")?,
-        count(part, "fp")?,
-        count(part, "fn")?,
-        count(part, "tn")?,
-    ];
-    Ok(format!(
-        "{} | {} | {}",
-        tp + fp + missed + tn,
-        share(tp, tp + fp),
-        share(tp, tp + missed)
-    ))
+fn line(first: &str, cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let cells: String = cells.into_iter().map(|cell| format!(" {} |", cell.as_ref())).collect();
+    format!("| {first} |{cells}\n")
 }
 
-fn right_row(part: &Value) -> Result<String> {
-    let (claims, right) = (count(part, "claims")?, count(part, "right")?);
-    let (passed, failed) = (count(part, "false_pass")?, count(part, "false_fail")?);
-    Ok(format!("{claims} | {} | {passed} | {failed}", share(right, claims)))
-}
-
-fn count(part: &Value, name: &str) -> Result<u32> {
-    let number = part
-        .get(name)
-        .and_then(Value::as_u64)
-        .with_context(|| format!("no count called {name}"))?;
-    Ok(u32::try_from(number)?)
-}
-
-/// A share with its 95 % Wilson interval.
-fn share(of: u32, all: u32) -> String {
-    if all == 0 {
-        return "none".to_owned();
+impl Columns {
+    fn cells(&self, part: &Value) -> Result<Vec<String>> {
+        let counts = self.counts.iter().map(|(name, _)| {
+            let number = part
+                .get(name)
+                .and_then(Value::as_u64)
+                .with_context(|| format!("no count called {name}"))?;
+            Ok(number.to_string())
+        });
+        counts.chain(self.shares.iter().map(|name| share(part, name))).collect()
     }
-    let (n, p, z) = (f64::from(all), f64::from(of) / f64::from(all), 1.959_964_f64);
-    let (middle, width) = (
-        p + z * z / (2.0 * n),
-        z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt(),
-    );
-    let scale = 1.0 + z * z / n;
-    format!(
-        "{p:.3} ({:.3}–{:.3})",
-        (middle - width) / scale,
-        (middle + width) / scale
-    )
+}
+
+/// A share with its 95 % interval. One of nothing is null.
+fn share(part: &Value, name: &str) -> Result<String> {
+    let value = part.get(name).with_context(|| format!("no share called {name}"))?;
+    let Some(value) = value.as_f64() else {
+        return Ok("–".to_owned());
+    };
+    let bound = |at: usize| {
+        let bound = part.pointer(&format!("/wilson/{name}/{at}")).and_then(Value::as_f64);
+        bound.with_context(|| format!("no interval for {name}"))
+    };
+    Ok(format!("{value:.3} ({:.3} to {:.3})", bound(0)?, bound(1)?))
 }
 
 #[cfg(test)]
@@ -152,15 +163,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn found_rows_become_precision_and_recall_by_language() {
-        let counts = json!({"tp": 8, "fp": 2, "fn": 0, "tn": 10});
-        let mut measured = counts.clone();
-        measured["by"] = json!({"lang": {"en": counts}});
-        let table = markdown("claims", &measured).expect("a table");
-        // Wilson's interval of 8 in 10 is 0.490 to 0.943, of 8 in 8 it is 0.676 to 1.
-        let row = "20 | 0.800 (0.490–0.943) | 1.000 (0.676–1.000) |";
+    fn found_rows_show_precision_and_recall_by_language() {
+        let mut measured = json!({
+            "rows": 20, "precision": 0.8, "recall": null, "wilson": {"precision": [0.4902, 0.9433], "recall": [0, 1]}
+        });
+        measured["by"] = json!({"lang": {"en": measured}});
+        let row = "20 | 0.800 (0.490 to 0.943) | – |";
         assert_eq!(
-            table,
+            markdown("claims", &measured).expect("a table"),
             format!(
                 "| claims | rows | precision | recall |\n| --- | ---: | --- | --- |\n| all | {row}\n| en | {row}\n"
             )
@@ -169,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_measure_that_is_missing_is_named() {
-        let error = markdown("verdicts", &json!({"claims": 3, "right": 2})).expect_err("no false_pass");
+        let error = markdown("verdicts", &json!({"claims": 3, "accuracy": 0.5})).expect_err("no false_pass");
         assert!(format!("{error:#}").contains("false_pass"));
     }
 }
