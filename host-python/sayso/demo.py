@@ -48,7 +48,7 @@ class Note:
 NOTES: tuple[Note, ...] = (
     Note("A decision that nobody made.", "User decided to drop the staging database."),
     Note(
-        "The same with a quote, cut out of a sentence that says the opposite.",
+        "The same, with a quote cut out of its opposite.",
         'User decided to drop the staging database ("drop the staging database").',
     ),
     Note("A question, kept as a decision.", 'User chose Redis for the job queue ("move the job queue to Redis").'),

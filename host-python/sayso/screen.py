@@ -241,6 +241,8 @@ def screen(out: TextIO | None = None, err: TextIO | None = None, plain: bool = F
 
 def _console(stream: TextIO) -> Console | None:
     """Rich's console, or `None` where plain text is wanted: no terminal, `NO_COLOR`, a dumb terminal, no rich."""
+    if not stream.isatty():
+        return None  # Before rich is loaded, which takes longer than most commands.
     try:
         from rich.console import Console
     except ImportError:
