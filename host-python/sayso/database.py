@@ -37,7 +37,7 @@ _TROUBLES = {
 }
 
 
-class Duplicate(LedgerError):
+class DuplicateError(LedgerError):
     """An entry with this event id is already stored."""
 
 
@@ -98,7 +98,7 @@ def translated(name: str) -> Iterator[None]:
         yield
     except sqlite3.IntegrityError as error:
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-            raise Duplicate("An entry with this event id is already in the ledger.") from None
+            raise DuplicateError("An entry with this event id is already in the ledger.") from None
         raise LedgerError(f"The ledger {name} refused an entry: {error}.") from None
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Literal, NamedTuple
 
 from .chain import Checkpoint, consistency_proof, inclusion_proof
-from .database import Duplicate
+from .database import DuplicateError
 from .export import write_export
 from .head import HeadFile, Keeper
 from .keys import Key
@@ -111,15 +111,17 @@ class Ledger:
         """Adds an entry, and that `session` continues `parent` if one is given. Returns its number, 0 for nowhere.
 
         Raises LedgerError only for an entry that no ledger could take: an event id that is stored already, a row that
-        is no JSON object.
+        is no JSON object, a time out of range.
         """
+        if not 0 <= at < 1 << 63:
+            raise LedgerError("The time of an entry is in milliseconds since 1970.")
         row = checked_row(row)
         event_id, session, kind, body, parent = map(clean, (event_id, session, kind, body, parent))
         with self._ready():
             if self._usable() and self._file is not None:
                 try:
                     seq, digest = self._file.append(event_id, session, kind, at, row, body, parent)
-                except Duplicate:
+                except DuplicateError:
                     raise
                 except LedgerError as error:
                     self._fall_back(error)
@@ -203,7 +205,7 @@ class Ledger:
         `any_key` leaves the seals unchecked, for a ledger whose key file was lost.
         """
         with self._ready():
-            if self._file is None:
+            if self._file is None and not os.path.lexists(self.path):
                 return verify_store(self._store(), None, against, (0, b""), any_key)
             known = self._known
             self._keeper.flush()
@@ -211,7 +213,7 @@ class Ledger:
         try:
             store = Store.open(self.path, self._key)
         except LedgerError as error:
-            return Verification(False, 0, b"", Fault(0, "damaged", str(error)), "", 0, "")
+            return Verification(False, 0, b"", Fault(0, "unreadable", str(error)), "", 0, "")
         try:
             return verify_store(store, head, against, known, any_key)
         finally:
@@ -315,7 +317,9 @@ class Ledger:
         seq = 0
         while part := memory.after(seq, _CHUNK):
             for entry in part:
-                with contextlib.suppress(Duplicate):  # Of an earlier try, or of a commit that was reported as failed.
+                with contextlib.suppress(
+                    DuplicateError
+                ):  # Of an earlier try, or of a commit that was reported as failed.
                     moved = file.append(*entry[1:6], entry.body or "", "")
                     self._wrote(*moved, entry.session)
             seq = part[-1].seq
@@ -340,7 +344,7 @@ class Ledger:
             return 0
         try:
             seq, _ = self._memory.append(event_id, session, kind, at, row, body, parent)
-        except Duplicate:
+        except DuplicateError:
             raise
         except LedgerError as error:
             self._complain(f"{error} Nothing is recorded.")
@@ -396,7 +400,9 @@ class Ledger:
                     for entry in entries:
                         yield entry.seq + base, _line(entry, family)
             except LedgerError as error:
-                self._complain(str(error))
+                with self._ready():
+                    if store is self._file and self._memory is None:
+                        self._fall_back(error)  # What is appended from now on can be read.
 
     def _all(self) -> Iterator[tuple[Entry, int]]:
         for store, base in self._stores():

@@ -26,10 +26,8 @@ from .keys import Key
 from .types import LedgerError
 
 _CHUNK = 256
-_COLUMNS = (
-    "e.seq, e.event_id, e.session, e.kind, e.at, e.row, e.commitment, e.prev_hash, e.hash, e.seal, b.salt, b.body"
-)
-_JOINED = f"SELECT {_COLUMNS} FROM entries e LEFT JOIN bodies b ON b.seq = e.seq"
+_JOINED = """SELECT e.seq, e.event_id, e.session, e.kind, e.at, e.row, e.commitment, e.prev_hash, e.hash, e.seal,
+  b.salt, b.body FROM entries e LEFT JOIN bodies b ON b.seq = e.seq"""
 #: The session and all that it continues, also where somebody wrote a circle.
 _FAMILY = """WITH RECURSIVE family (session) AS (
   VALUES (?1) UNION SELECT s.parent FROM sessions s JOIN family f ON s.session = f.session) """
@@ -153,7 +151,8 @@ class Store:
     def family(self, session: str) -> list[str]:
         """`session` and all the sessions that it continues."""
         with self._translated():
-            return [name for (name,) in self._connection.execute(_FAMILY + "SELECT session FROM family", (session,))]
+            query = f"{_FAMILY} SELECT session FROM family"  # noqa: S608 - two constants
+            return [name for (name,) in self._connection.execute(query, (session,))]
 
     def of_session(self, session: str, after: int, most: int) -> tuple[list[int], list[int]]:
         """The newest entries of the family of `session`, and the newest writes of all others; ascending."""
@@ -203,6 +202,12 @@ class Store:
         query = "SELECT min(seq) FROM bodies WHERE seq NOT IN (SELECT seq FROM entries)"
         with self._translated():
             return int(self._connection.execute(query).fetchone()[0] or 0)
+
+    def damage(self) -> str:
+        """What SQLite itself finds wrong with the file, such as an index that hides entries, or ""."""
+        with self._translated():
+            found = str(self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+        return "" if found == "ok" else found
 
     def links(self) -> list[tuple[str, str, bytes]]:
         """All (session, parent, seal)."""

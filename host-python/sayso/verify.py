@@ -31,6 +31,7 @@ FaultKind = Literal[
     "head",
     "other-ledger",
     "damaged",
+    "unreadable",
     "torn",
     "joined",
     "malformed",
@@ -187,9 +188,14 @@ def _walked(store: Store, walk: Walk, expected: list[tuple[Checkpoint, str]], kn
             return Fault(entry.seq, "rewritten", f"entry {entry.seq} is not the one that this process wrote")
         if fault := _rewritten(walk.peaks, expected):
             return fault
-    size = walk.peaks.size
     if next(nodes, None) is not None:
-        return Fault(size + 1, "cut", f"the tree knows more than the {size} entries that are there")
+        return Fault(
+            walk.peaks.size + 1, "cut", f"the tree knows more than the {walk.peaks.size} entries that are there"
+        )
+    return _cut(walk.peaks.size, expected, known)
+
+
+def _cut(size: int, expected: list[tuple[Checkpoint, str]], known: tuple[int, bytes]) -> Fault | None:
     for checkpoint, name in expected:
         if checkpoint.size > size:
             return Fault(size + 1, "cut", f"{name} knows {checkpoint.size} entries and {size} are there")
@@ -219,13 +225,15 @@ def _surroundings(store: Store, any_key: bool) -> Fault | None:
     for session, parent, seal in store.links():
         if not any_key and seal != store.seal_of_link(session, parent):
             return Fault(0, "link", "a link between two sessions was changed")
+    if damage := store.damage():
+        return Fault(0, "damaged", f"SQLite finds the file damaged: {damage}")
     return None
 
 
 def _explained(store: Store, walk: Walk, entry: Entry, fault: Fault) -> Fault:
     """Tells removed, inserted and reordered entries apart where only the chain is broken."""
     seq = walk.peaks.size + 1
-    if fault.kind not in ("inserted", "changed", "removed"):
+    if fault.kind not in ("inserted", "changed", "removed") or entry.seq < seq:
         return fault
     with contextlib.suppress(LedgerError):
         # Whether the entry that stood here stands somewhere else now.
@@ -240,7 +248,12 @@ def _explained(store: Store, walk: Walk, entry: Entry, fault: Fault) -> Fault:
         if fault.kind == "inserted":
             if hash_of(entry, seq, walk.previous) == entry.hash:
                 return Fault(seq, "changed", f"entry {seq} was changed")
-            if _own_number(store, entry) is not None:
+            own = _own_number(store, entry)
+            if own == seq:
+                return Fault(
+                    seq, "changed", f"entry {seq} was made to follow something else than what stands before it"
+                )
+            if own is not None:
                 return Fault(seq, "removed", f"entry {seq} is missing, and the later ones were numbered anew")
             return Fault(seq, "changed", f"entry {seq} was changed")
     return fault
