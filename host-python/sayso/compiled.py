@@ -10,6 +10,7 @@ change the program itself.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import hmac
 import os
@@ -75,11 +76,17 @@ def _address_space_is_limited() -> bool:
 
 def sandbox(settings: dict[str, object]) -> wasmtime.Engine:
     """A wasmtime engine with these settings. Raises `EngineError("missing")` when wasmtime can't be used."""
+    # wasmtime makes thousands of objects that stay; looking for garbage among them takes a fifth of the import.
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         import wasmtime
         import wasmtime.component
     except (ImportError, OSError, RuntimeError) as error:
         raise EngineError("missing", _mend("wasmtime can't be loaded")) from error
+    finally:
+        if collecting:
+            gc.enable()
     found = _version(Path(wasmtime.__file__).parent.parent)
     if found != WASMTIME:
         raise EngineError("missing", _mend(f"wasmtime {found} is installed, which this version can't use"))
@@ -124,10 +131,11 @@ class CodeCache:
             finally:
                 os.close(folder)
             head = len(_MAGIC) + _MAC_BYTES
+            code = content[head:]
             if content[: len(_MAGIC)] == _MAGIC and hmac.compare_digest(
-                content[len(_MAGIC) : head], self._mac(name, content[head:])
+                content[len(_MAGIC) : head], self._mac(name, code)
             ):
-                return content[head:]
+                return code
         return None
 
     def write(self, name: str, code: bytes) -> None:
@@ -150,7 +158,9 @@ class CodeCache:
             self.problem = f"compiled code can't be stored in {self.folder}: {error.strerror}"
 
     def _mac(self, name: str, code: bytes) -> bytes:
-        return hmac.digest(self._secret, name.encode() + b"\0" + code, "sha256")
+        mac = hmac.new(self._secret, name.encode() + b"\0", "sha256")
+        mac.update(code)
+        return mac.digest()
 
     def _open_folder(self) -> int | None:
         """A descriptor of the folder, made when it is missing, or `None` with `problem` set."""
@@ -179,9 +189,8 @@ class CodeCache:
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         with os.fdopen(file, "rb") as reader:
             about = os.fstat(file)
-            if not (stat.S_ISREG(about.st_mode) and about.st_nlink == 1 and _is_private(about)):
-                return b""
-            return reader.read(_ENTRY_BYTES_MAX)
+            plain = stat.S_ISREG(about.st_mode) and about.st_nlink == 1 and about.st_size <= _ENTRY_BYTES_MAX
+            return reader.read(about.st_size) if plain and _is_private(about) else b""
 
     @staticmethod
     def _write_private(folder: int, name: str, content: bytes) -> None:
@@ -209,9 +218,9 @@ def _is_private(about: os.stat_result) -> bool:
 
 
 def compiled(
-    component: bytes, engine: wasmtime.Engine, settings: dict[str, object], cache: CodeCache | None
+    component: bytes, digest: str, engine: wasmtime.Engine, settings: dict[str, object], cache: CodeCache | None
 ) -> tuple[wasmtime_component.Component, bool]:
-    """The component as code that can run, and whether it came from the cache.
+    """The component, whose SHA-256 is `digest`, as code that can run, and whether it came from the cache.
 
     Raises `EngineError("broken")` when `component` is not a component.
     """
@@ -219,7 +228,7 @@ def compiled(
     from wasmtime.component import Component
 
     machine = os.uname().machine if hasattr(os, "uname") else "unknown"
-    key = [hashlib.sha256(component).hexdigest(), WASMTIME, sys.platform, machine, repr(sorted(settings.items()))]
+    key = [digest, WASMTIME, sys.platform, machine, repr(sorted(settings.items()))]
     name = hashlib.sha256("\n".join(key).encode()).hexdigest()
     code = cache.read(name) if cache else None
     if code is not None:

@@ -59,9 +59,9 @@ class Engine:
         settings = configuration()
         self._sandbox = sandbox(settings)
         store = CodeCache(cache, secret) if cache is not None else None
-        self._component, self.from_cache = compiled(content, self._sandbox, settings, store)
         #: SHA-256 of the component, in hexadecimal.
         self.digest = hashlib.sha256(content).hexdigest()
+        self._component, self.from_cache = compiled(content, self.digest, self._sandbox, settings, store)
         #: Why compiled code could not be kept, for a person, or "".
         self.cache_problem = store.problem if store else ""
         guard = self._component.get_export_index(_GUARD)
@@ -69,7 +69,7 @@ class Engine:
         self._exports = [self._component.get_export_index(name, guard) for name in names] if guard else [None]
         if None in self._exports:
             raise EngineError("broken", f"the engine's component does not export {_GUARD}: reinstall sayso")
-        self._methods: list[Method] | None = None
+        self._methods: dict[str, Method] = {}
 
     @classmethod
     def shared(cls, cache: Path | None = None, *, secret: bytes = b"") -> Engine:
@@ -85,36 +85,39 @@ class Engine:
 
     def start(self, settings: str, key: str) -> Guest:
         """A new guest with nothing loaded. Raises `EngineError`."""
-        from wasmtime import Store, WasmtimeError
+        from wasmtime import Store
         from wasmtime.component import Linker
 
-        utf8_settings, utf8_key = utf8(settings, "settings"), utf8(key, "key")
+        given = utf8(settings, "settings").decode(), utf8(key, "key").decode()
         store = Store(self._sandbox)
         store.set_limits(memory_size=MEMORY_BYTES_MAX, table_elements=100_000, instances=100, tables=100, memories=10)
-        store.set_epoch_deadline(ticks(CALL_SECONDS_MAX))
-        try:
-            with TICKER.running(self._sandbox):
-                instance = Linker(self._sandbox).instantiate(store, self._component)
-                functions = [instance.get_func(store, index) for index in self._exports if index is not None]
-                construct, *methods = [function for function in functions if function is not None]
-                store.set_epoch_deadline(ticks(CALL_SECONDS_MAX))
-                handle = construct(store, utf8_settings.decode(), utf8_key.decode())
-        except WasmtimeError as error:
-            raise failure(str(error)) from error
-        except TypeError as error:
-            raise _other_contract() from error
-        known = zip(self._learn(methods, store), methods, strict=True)
-        return Guest(self._sandbox, store, handle, dict(zip(_METHODS, known, strict=True)))
+        instance = self.call(store, lambda: Linker(self._sandbox).instantiate(store, self._component))
+        functions = [instance.get_func(store, index) for index in self._exports if index is not None]
+        construct, *methods = [function for function in functions if function is not None]
+        handle = self.call(store, lambda: construct(store, *given))
+        return Guest(self, store, handle, dict(zip(_METHODS, methods, strict=True)))
 
-    def _learn(self, functions: list[Func], store: Store) -> list[Method]:
-        if self._methods is None:
+    def method(self, name: str, function: Func, store: Store) -> Method:
+        """How to call a method of the contract: learnt from the component once, which takes about 1 ms."""
+        known = self._methods.get(name)
+        if known is None:
             from .shapes import Method
 
-            try:
-                self._methods = [Method(function, store) for function in functions]
-            except TypeError as error:
-                raise _other_contract() from error
-        return self._methods
+            known = self._methods[name] = Method(function, store)
+        return known
+
+    def call(self, guest_store: Store, call: Callable[[], _Answer]) -> _Answer:
+        """Runs `call`, which enters the sandbox, for `CALL_SECONDS_MAX` at most. Raises `EngineError`."""
+        from wasmtime import WasmtimeError
+
+        guest_store.set_epoch_deadline(ticks(CALL_SECONDS_MAX))
+        try:
+            with TICKER.running(self._sandbox):
+                return call()
+        except WasmtimeError as error:
+            raise failure(str(error)) from error
+        except (TypeError, UnicodeDecodeError) as error:
+            raise _other_contract() from error
 
 
 def packaged() -> Path:
@@ -134,28 +137,26 @@ def _read(path: Path) -> bytes:
 class Guest:
     """One instance of the component, with its memory and the session resource in it. Not for two threads at once."""
 
-    def __init__(self, sandbox: Any, store: Store, handle: Any, methods: dict[str, tuple[Method, Func]]) -> None:
-        self._sandbox = sandbox
+    def __init__(self, engine: Engine, store: Store, handle: Any, functions: dict[str, Func]) -> None:
+        self._engine = engine
         self._store = store
         self._handle = handle
-        self.methods = methods
+        self._functions = functions
 
     def call(self, name: str, value: Any, read: Callable[[Any], _Answer]) -> _Answer:
         """Calls one method and reads its answer. Raises `EngineError`, after which this guest is dead."""
-        from wasmtime import WasmtimeError
-
-        method, function = self.methods[name]
-        self._store.set_epoch_deadline(ticks(CALL_SECONDS_MAX))
-        try:
-            with TICKER.running(self._sandbox):
-                answer = method.call(function, self._store, self._handle, value)
-        except WasmtimeError as error:
-            raise failure(str(error)) from error
-        except UnicodeDecodeError as error:
-            raise _other_contract() from error
+        method, function = self.method(name), self._functions[name]
+        answer = self._engine.call(self._store, lambda: method.call(function, self._store, self._handle, value))
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise _other_contract() from error
+
+    def method(self, name: str) -> Method:
+        """How one method is called. Raises `EngineError`."""
+        try:
+            return self._engine.method(name, self._functions[name], self._store)
+        except TypeError as error:
             raise _other_contract() from error
 
     def load(self, lines: Iterable[str]) -> Loaded:

@@ -9,6 +9,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,14 @@ def test_threads_share_a_session(hostile: EngineSession, written: Written) -> No
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_threads_that_ask_at_once_share_one_engine(hostile_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "_shared", None)
+    monkeypatch.setattr(engine_module, "packaged", lambda: hostile_file)
+    with ThreadPoolExecutor(4) as pool:
+        engines = {future.result() for future in [pool.submit(Engine.shared) for _ in range(8)]}
+    assert engines == {Engine.shared()}
 
 
 def test_the_ticker_rests_while_no_call_runs(hostile: EngineSession, written: Written) -> None:
