@@ -37,6 +37,9 @@ struct Construction {
 #[derive(Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Constructions {
+    /// Parts of patterns by name: `$name` in a pattern, or in another part, stands for the part in parentheses.
+    #[serde(default)]
+    define: BTreeMap<String, String>,
     #[serde(default)]
     construction: Vec<Construction>,
 }
@@ -85,7 +88,8 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
     let mut text = String::new();
     for c in own.construction.iter().chain(&shared.construction) {
         if c.langs.is_empty() || c.langs.contains(&lang) {
-            render_construction(c, &mut text);
+            let pattern = expanded(&c.pattern, &own.define);
+            render_construction(c, &pattern, &mut text);
         }
     }
     Pack {
@@ -121,10 +125,31 @@ fn read_toml(file: &Path) -> Constructions {
     }
 }
 
-fn render_construction(c: &Construction, out: &mut String) {
+/// The pattern with its `$name`s replaced. Parts may use parts; one that uses itself is told by how long that takes.
+fn expanded(pattern: &str, parts: &BTreeMap<String, String>) -> String {
+    let mut text = pattern.to_owned();
+    for _ in 0..256 {
+        let Some(at) = text.match_indices('$').map(|m| m.0).find(|&i| names_part(&text[i + 1..])) else {
+            return text;
+        };
+        let name: String = text[at + 1..]
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        let part = parts.get(&name).unwrap_or_else(|| panic!("no part ${name} for {pattern:?}"));
+        text.replace_range(at..=at + name.len(), &format!("({part})"));
+    }
+    panic!("{pattern:?} uses a part inside itself")
+}
+
+/// Whether a `$` before this opens a part's name; otherwise it is the end of a sentence.
+fn names_part(rest: &str) -> bool {
+    rest.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
+fn render_construction(c: &Construction, pattern: &str, out: &mut String) {
     let Construction {
         id,
-        pattern,
         claim,
         not,
         scope,

@@ -1,7 +1,7 @@
 //! Language packs: which words a language has for what, and how a line is cut into tagged units.
 //!
 //! A pack is a folder under `corpus/lexicon/`: `words.csv` (tags, forms, why) and `constructions.toml`. A form may have several
-//! words; a form that ends in `*` is a prefix of one word. The longest form wins. Tags are only names: what they mean is said by
+//! words; a form that ends in `*` is a prefix of one word, one that begins with `*` a suffix. The longest form wins. Tags are only names: what they mean is said by
 //! the constructions that use them, and by the few that code asks for (documented in `corpus/README.md`).
 
 use crate::rules::{Construction, Pattern};
@@ -125,13 +125,13 @@ impl Pack {
             }
         }
         if best.2 == 0 && head.class == Class::Word {
-            best.1 = self.prefixed(word);
+            best.1 = self.affixed(word);
         }
         (best.0, best.1)
     }
 
-    /// The tags of the longest `…*` form that the word begins with.
-    fn prefixed(&self, word: &str) -> Tags {
+    /// The tags of the longest `…*` form that the word begins with; failing that, of the longest `*…` form that it ends with.
+    fn affixed(&self, word: &str) -> Tags {
         let ends = word.char_indices().map(|(i, c)| i + c.len_utf8());
         let mut found = 0;
         let mut key = String::with_capacity(word.len() + 1);
@@ -143,7 +143,18 @@ impl Pack {
                 found = self.words[at].1;
             }
         }
-        found
+        if found != 0 {
+            return found;
+        }
+        for (start, _) in word.char_indices().skip(1) {
+            key.clear();
+            key.push('*');
+            key.push_str(&word[start..]);
+            if let Ok(at) = self.words.binary_search_by(|w| w.0.cmp(&key)) {
+                return self.words[at].1;
+            }
+        }
+        0
     }
 
     /// Cuts a folded line into units. Tokens inside `masked` ranges (quotations, code) become one unit with the range's tag.
