@@ -118,7 +118,7 @@ def test_the_bench_measures_the_shipped_component(capsys: pytest.CaptureFixture[
     measured = json.loads(capsys.readouterr().out)
     assert [call["messages"] for call in measured["hook_call"]] == [3, 5]
     assert all(0 < call["p50_ms"] <= call["p99_ms"] for call in measured["hook_call"])
-    assert set(measured["start"]) == {"python_ms", "warm_ms", "cold_ms"}
+    assert set(measured["start"]) == {"python_ms", "wasmtime_ms", "warm_ms", "cold_ms"}
     assert measured["throughput"]["write_mb_per_s"] > 0
 
 
