@@ -227,7 +227,8 @@ def _show(calls: Sequence[HookCall], start: Start, text: Throughput) -> None:
         bars.add_row(what, f"{figure:.2f}", f"{bar:.0f}", f"{figure / bar:.0%}")
     console.print(bars)
     console.print(
-        f"Python's own start {start.python_ms:.0f} ms; first verdict with no compiled code {start.cold_ms:.0f} ms"
+        f"Python's own start {start.python_ms:.0f} ms; of the warm start {start.wasmtime_ms:.0f} ms import wasmtime; "
+        f"first verdict with no compiled code {start.cold_ms:.0f} ms"
     )
     console.print(f"{text.write_mb_per_s:.1f} MB/s of one long write; {text.messages_per_s:,.0f} messages/s captured")
 
