@@ -68,6 +68,7 @@ pub struct Pack {
     words: &'static [(&'static str, Tags)],
     /// Its constructions, its own and the shared ones.
     pub constructions: Vec<Construction>,
+    endings: Vec<&'static str>,
 }
 
 /// All packs, in the order of their tags. Parsed once a process.
@@ -88,10 +89,17 @@ impl Pack {
             let pattern = Pattern::parse(c.pattern).ok()?;
             Some(Construction { raw: c, pattern })
         });
+        let ending = tag("ending");
+        let endings = raw
+            .words
+            .iter()
+            .filter(|w| w.1 & ending != 0)
+            .filter_map(|w| w.0.strip_prefix('-'));
         Self {
             lang: raw.lang,
             words: raw.words,
             constructions: constructions.collect(),
+            endings: endings.collect(),
         }
     }
 
@@ -101,6 +109,11 @@ impl Pack {
             .iter()
             .find(|p| p.lang == self.lang)
             .map_or(&[], |p| p.constructions)
+    }
+
+    /// Endings that a light stem cuts off: forms `-…` with the tag `ending`.
+    pub fn endings(&self) -> &[&'static str] {
+        &self.endings
     }
 
     /// The forms of the pack, for tests.

@@ -1,8 +1,9 @@
 //! History: what was said in the session and the sessions it continues, folded once, ready to be searched for many quotes at a time.
 
 use crate::event::{Message, Origin, Role};
-use crate::text::fold::fold;
+use crate::text::fold::{fold, is_cjk};
 use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem;
 
 /// Bytes of folded text kept. Beyond that the oldest tool text goes first, then the oldest of the model's, then the rest:
 /// a session of 10,000 messages of 1 KB is 10 MB, and the guest has 256 MiB.
@@ -23,6 +24,93 @@ pub struct Said {
     pub message: Message,
     /// Its text, folded.
     pub folded: String,
+    /// Which grams occur in it.
+    grams: Sieve,
+}
+
+/// Patterns that are looked for one by one with the help of the sieves; more of them are looked for in one pass.
+const SIEVED_MAX: usize = 32;
+
+/// Bits a gram costs: with two bits set a gram, about one gram in fifty seems to occur that does not.
+const BITS_A_GRAM: usize = 12;
+
+/// Letters of a word that make its gram: no more than the shortest stem has.
+const GRAM_LETTERS: usize = 3;
+
+/// A Bloom filter over the grams of one text: the first letters of each word, and each pair of neighbouring characters of a
+/// script without spaces. Tells at once that a text can't hold a quote, so that old messages cost next to nothing.
+#[derive(Clone, Debug, Default)]
+struct Sieve {
+    bits: Vec<u64>,
+}
+
+impl Sieve {
+    fn new(folded: &str) -> Self {
+        let mut grams = Vec::with_capacity(folded.len() / 5 + 1);
+        each_gram(folded, |gram| grams.push(gram));
+        let words = (grams.len() * BITS_A_GRAM).div_ceil(64).next_power_of_two();
+        let mut out = Self {
+            bits: vec![0; if grams.is_empty() { 0 } else { words }],
+        };
+        for gram in grams {
+            for bit in out.places(gram) {
+                out.bits[bit / 64] |= 1 << (bit % 64);
+            }
+        }
+        out
+    }
+
+    fn places(&self, gram: u64) -> [usize; 2] {
+        let mask = self.bits.len() * 64 - 1;
+        [gram as usize & mask, (gram >> 32) as usize & mask]
+    }
+
+    fn may_hold(&self, gram: u64) -> bool {
+        !self.bits.is_empty()
+            && self
+                .places(gram)
+                .iter()
+                .all(|bit| self.bits[bit / 64] & (1 << (bit % 64)) != 0)
+    }
+}
+
+/// Calls back with the hash of each gram. FNV-1a with a final mix: fast, the same everywhere; an attacker who makes grams collide
+/// only makes a search slower, never wrong.
+fn each_gram(folded: &str, mut out: impl FnMut(u64)) {
+    let hash = |text: &str| {
+        let h = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+            (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
+        });
+        (h ^ (h >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    };
+    let mut word: Option<(usize, usize)> = None;
+    let mut previous: Option<usize> = None;
+    for (at, c) in folded.char_indices() {
+        if is_cjk(c) {
+            if let Some(from) = previous {
+                out(hash(&folded[from..at + c.len_utf8()]));
+            }
+            previous = Some(at);
+        } else {
+            previous = None;
+        }
+        if c.is_alphanumeric() && !is_cjk(c) {
+            let (start, letters) = word.unwrap_or((at, 0));
+            word = Some((start, letters + 1));
+            if letters + 1 == GRAM_LETTERS {
+                out(hash(&folded[start..at + c.len_utf8()]));
+            }
+        } else if let Some((start, letters)) = word.take()
+            && letters < GRAM_LETTERS
+        {
+            out(hash(&folded[start..at]));
+        }
+    }
+    if let Some((start, letters)) = word
+        && letters < GRAM_LETTERS
+    {
+        out(hash(&folded[start..]));
+    }
 }
 
 impl Said {
@@ -53,10 +141,12 @@ impl History {
     pub fn add(&mut self, entry: &str, message: Message) {
         let folded = fold(&message.text);
         self.bytes += folded.len();
+        let grams = Sieve::new(&folded);
         self.said.push(Said {
             entry: entry.to_owned(),
             message,
             folded,
+            grams,
         });
         if self.bytes > TEXT_BYTES_MAX {
             self.shed();
@@ -85,6 +175,13 @@ impl History {
     /// Where each pattern (folded, not empty) occurs between word boundaries, in order. One pass for all of them.
     pub fn places(&self, patterns: &[String]) -> Vec<Vec<Place>> {
         let mut out = vec![Vec::new(); patterns.len()];
+        if patterns.len() <= SIEVED_MAX {
+            patterns
+                .iter()
+                .zip(&mut out)
+                .for_each(|(pattern, places)| self.sieved(pattern, places));
+            return out;
+        }
         let mut from = 0;
         while from < patterns.len() {
             let mut to = from;
@@ -97,6 +194,41 @@ impl History {
             from = to;
         }
         out
+    }
+
+    /// Where one pattern occurs, looking only into texts that may hold it.
+    fn sieved(&self, pattern: &str, places: &mut Vec<Place>) {
+        let mut grams = Vec::new();
+        each_gram(pattern, |gram| grams.push(gram));
+        let finder = memmem::Finder::new(pattern.as_bytes());
+        for (index, said) in self.said.iter().enumerate() {
+            if pattern.is_empty() || !grams.iter().all(|&g| said.grams.may_hold(g)) {
+                continue;
+            }
+            for at in finder.find_iter(said.folded.as_bytes()) {
+                if places.len() < PLACES_MAX && at_word_boundaries(&said.folded, at, at + pattern.len()) {
+                    places.push(Place { said: index, at });
+                }
+            }
+        }
+    }
+
+    /// The indices of what the user said that seems to share most of these stems, best and newest first; at most `max`.
+    pub fn near(&self, stems: &[&str], max: usize) -> Vec<usize> {
+        let mut grams = Vec::new();
+        stems
+            .iter()
+            .take(64)
+            .for_each(|stem| each_gram(stem, |gram| grams.push(gram)));
+        let mut scored: Vec<(usize, usize)> = Vec::new();
+        for (index, said) in self.said.iter().enumerate().filter(|(_, s)| s.is_human()) {
+            let score = grams.iter().filter(|&&g| said.grams.may_hold(g)).count();
+            if score > 0 {
+                scored.push((score, index));
+            }
+        }
+        scored.sort_unstable_by(|a, b| b.cmp(a));
+        scored.into_iter().take(max).map(|(_, index)| index).collect()
     }
 
     fn pass(&self, patterns: &[String], out: &mut [Vec<Place>]) {
@@ -123,7 +255,7 @@ impl History {
 /// Whether `start..end` neither begins nor ends inside a word. Scripts without spaces have no inside.
 pub fn at_word_boundaries(folded: &str, start: usize, end: usize) -> bool {
     let joined = |before: Option<char>, after: Option<char>| {
-        let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !crate::text::fold::is_cjk(c));
+        let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_cjk(c));
         word(before) && word(after)
     };
     let cut = |at: usize| joined(folded[..at].chars().next_back(), folded[at..].chars().next());

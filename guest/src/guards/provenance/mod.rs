@@ -1,13 +1,18 @@
 //! Provenance: did the user really decide, approve, ask, prefer, reject, agree?
 //!
 //! Reading order: [`claims`] (what a line says the user did), [`attach`] (which quotes belong to it), [`history`] (what was said),
-//! [`judge`] (what a quote proves).
+//! [`speech`], [`material`] and [`content`] (how it was meant, whose words it is, what it is about), [`judge`] (what a quote
+//! proves), [`trace`] (what would pass), [`answer`] (what is said about it).
 
 pub mod answer;
 pub mod attach;
 pub mod claims;
+pub mod content;
 pub mod history;
 pub mod judge;
+pub mod material;
+pub mod speech;
+pub mod trace;
 
 use crate::event::Write;
 use crate::settings::Settings;
