@@ -129,14 +129,20 @@ fn read_toml(file: &Path) -> Constructions {
 fn expanded(pattern: &str, parts: &BTreeMap<String, String>) -> String {
     let mut text = pattern.to_owned();
     for _ in 0..256 {
-        let Some(at) = text.match_indices('$').map(|m| m.0).find(|&i| names_part(&text[i + 1..])) else {
+        let Some(at) = text
+            .match_indices('$')
+            .map(|m| m.0)
+            .find(|&i| names_part(&text[i + 1..]))
+        else {
             return text;
         };
         let name: String = text[at + 1..]
             .chars()
             .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
             .collect();
-        let part = parts.get(&name).unwrap_or_else(|| panic!("no part ${name} for {pattern:?}"));
+        let part = parts
+            .get(&name)
+            .unwrap_or_else(|| panic!("no part ${name} for {pattern:?}"));
         text.replace_range(at..=at + name.len(), &format!("({part})"));
     }
     panic!("{pattern:?} uses a part inside itself")

@@ -202,8 +202,9 @@ pub fn stem(word: &str, pack: &Pack) -> String {
     let mut chars = stem.chars().rev();
     let doubled = cut.is_some() && chars.next() == chars.next() && stem.chars().count() > STEM_CHARS_MIN;
     let doubled = doubled && !stem.ends_with(['l', 's', 'o', 'e', 'a']);
+    let last = stem.char_indices().next_back().map_or(0, |(at, _)| at);
     if doubled {
-        stem[..stem.len() - 1].to_owned()
+        stem[..last].to_owned()
     } else {
         stem.to_owned()
     }
