@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from harness import PLUGIN, VERSION, Home
 from model import Model, serving
+from sayso.engine import Engine, packaged
+from sayso.keys import Key
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,9 +37,19 @@ def model() -> Iterator[Model]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a key and the compiled component, so that not every Hermes compiles it again."""
+    folder = tmp_path_factory.mktemp("compiled") / "sayso"
+    key = Key.load_or_make(folder / "key")
+    Engine(packaged(), folder / "cache", secret=key.subkey("code cache"))
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path, model: Model) -> Home:
+def home(tmp_path: Path, model: Model, compiled: Path) -> Home:
     path = tmp_path / "hermes home"
     path.mkdir(mode=0o700)
+    shutil.copytree(compiled, path / "plugin-data" / "sayso")
     shutil.copytree(PLUGIN, path / "plugins" / "sayso", ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
     return Home(path, model)

@@ -1,8 +1,9 @@
 """Runs Hermes' own agent in a process of its own: `python driver.py SPEC`, with HERMES_HOME set.
 
 SPEC is JSON: `port`, `turns` (what the person says, in order), `session` (its id, to go on with one), `platform`,
-`answer` (what the person says to a question: once, session, always, deny; absent: nobody is there), `toolsets`,
-`review` (wait for the background review). Prints one JSON object a turn, and a last one with what the person was asked.
+`answers` (what the person says to questions: once, session, always, deny; absent: nobody is there), `toolsets`,
+`review` (wait for the background review), `without` (modules that can't be imported). Prints one JSON object a turn,
+and a last one with what the person was asked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 spec: dict[str, Any] = json.loads(sys.argv[1])
-if spec.get("answer"):
+sys.modules.update(dict.fromkeys(spec.get("without", [])))
+if spec.get("answers"):
     os.environ["HERMES_INTERACTIVE"] = "1"
 
 from hermes_state import SessionDB  # noqa: E402
@@ -27,10 +29,10 @@ asked: list[dict[str, str]] = []
 
 def answer(command: str, description: str, **_: Any) -> str:
     asked.append({"command": command, "description": description})
-    return str(spec["answer"])
+    return str(spec["answers"].pop(0))
 
 
-if spec.get("answer"):
+if spec.get("answers"):
     from tools.terminal_tool import set_approval_callback
 
     set_approval_callback(answer)

@@ -17,7 +17,6 @@ def test_hermes_knows_the_plugin_and_its_commands(home: Home) -> None:
     status = home.hermes("sayso", "status")
     assert status.code == 0, status.errors
     assert "provenance" in status.output
-    assert home.hermes("sayso", "--no-such-option").code == 2
 
 
 def test_uninstalling_leaves_nothing_behind_but_the_data_folder(home: Home) -> None:
@@ -44,6 +43,7 @@ if VERSION.startswith("0.22"):
         assert [check for check in report["checks"] if not check["ok"]] == []
         assert report["ok"]
         assert run.code == 0
-        assert sorted(report["warnings"]) == report["warnings"]
+        # The one warning that the README explains: what tells a review from a conversation is no public name.
+        assert [one.partition(" (")[0] for one in report["warnings"]] == ["private core imports"]
         doctor = home.hermes("plugins", "doctor", str(home.plugin), "--ci")
         assert doctor.code == 0, doctor.output + doctor.errors

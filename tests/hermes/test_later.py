@@ -30,32 +30,27 @@ def test_a_rewrite_in_a_later_session_keeps_a_claim_that_passed(home: Home) -> N
     assert [finding["level"] for finding in added["row"]["findings"]] == ["info"]
 
 
-def test_an_honest_yes_after_a_restart_counts(home: Home) -> None:
+def test_an_honest_yes_counts_after_a_restart_and_a_compaction(home: Home) -> None:
     home.settings = {"modes": {"provenance": "enforce"}}
     home.model.says(text("Shall I drop the staging database?"))
     run = home.drive("We are short of disk space.")
     home.model.says(
-        call("memory", action="add", target="memory", content='User approved dropping the staging database ("yes").'),
+        call("memory", action="add", target="memory", content='User decided to drop the staging database ("yes").'),
         text("Dropped."),
     )
     again = home.drive("yes", session=run.session)
     assert again.session == run.session
-    assert "approved dropping" in home.note()
+    assert "decided to drop" in home.note()
     assert home.rules() == [["provenance.assented"]]
-
-
-def test_words_from_before_a_compaction_count_after_it(home: Home) -> None:
-    home.settings = {"modes": {"provenance": "enforce"}}
-    home.model.says(text("Kept."))
-    run = home.drive(SAID)
-    follow(home, run.session, "20300101_000000_abcdef")
-    home.model.says(call("memory", action="add", target="memory", content=HONEST), text("Noted."))
+    compact(home, run.session, "20300101_000000_abcdef")
+    words = 'User decided to free some disk space ("We are short of disk space").'
+    home.model.says(call("memory", action="add", target="user", content=words), text("Noted."))
     home.drive("Go on.", session="20300101_000000_abcdef")
-    assert home.note() == HONEST
-    assert home.rules() == [["provenance.supported"]]
+    assert home.note("USER.md") == words
+    assert home.rules()[1:] == [["provenance.supported"]]
 
 
-def follow(home: Home, parent: str, child: str) -> None:
+def compact(home: Home, parent: str, child: str) -> None:
     """Puts a session into Hermes' database that continues another one, as its compaction does."""
     file = sqlite3.connect(home.path / "state.db")
     with file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from harness import VERSION, Home
 from model import call, text
 
@@ -21,52 +20,36 @@ def test_a_fabricated_decision_is_recorded_and_passes_when_balanced(home: Home) 
     assert home.rules() == [["provenance.no-quote"]]
 
 
-def test_a_fabricated_decision_is_refused_in_enforce_mode(home: Home) -> None:
-    home.settings = {"modes": {"provenance": "enforce"}}
-    home.model.says(call("memory", action="add", target="memory", content=LIE), text("I could not note it."))
-    home.drive(SAID)
-    assert home.note() == ""
-    assert home.rules() == [["provenance.no-quote"]]
-    (seen,) = home.model.results()
-    assert "quote" in seen
-    assert '"success": true' not in seen
-
-
-def test_an_honest_write_passes_and_is_written(home: Home) -> None:
-    home.settings = {"modes": {"provenance": "enforce"}}
-    home.model.says(call("memory", action="add", target="memory", content=HONEST), text("Noted."))
-    home.drive(SAID)
-    assert home.note() == HONEST
-    assert home.rules() == [["provenance.supported"]]
-
-
-def test_every_operation_of_a_batch_is_judged(home: Home) -> None:
-    home.settings = {"modes": {"provenance": "enforce"}}
-    batch = [{"action": "add", "content": "The build takes four minutes."}, {"action": "add", "content": LIE}]
-    home.model.says(
-        call("memory", target="memory", operations=batch),
-        call("memory", target="memory", operations=batch[:1]),
-        text("Noted."),
-    )
-    home.drive(SAID)
-    assert home.note() == "The build takes four minutes."
-    assert home.rules() == [["provenance.no-quote"], []]
-
-
-def test_an_edit_of_an_entry_is_judged_as_the_note_would_stand(home: Home) -> None:
+def test_in_enforce_mode_a_claim_needs_the_users_words(home: Home) -> None:
     home.settings = {"modes": {"provenance": "enforce"}}
     home.memory.parent.mkdir()
     home.memory.write_text("The staging database is called st-1.")
-    edit = "replace" if VERSION.startswith("0.19") else "patch"
-    old = "The staging database is called st-1."
+    edit = {"action": "replace" if VERSION.startswith("0.19") else "patch", "old_text": "called st-1."}
+    kept = edit["action"] == "patch"
+    facts = ["called st-2.", "The staging database is called st-2."]
+    batch = [{"action": "add", "content": "The build takes four minutes."}, {"action": "add", "content": LIE}]
     home.model.says(
-        call("memory", action=edit, target="memory", old_text=old, content=LIE),
-        call("memory", action=edit, target="memory", old_text=old, content="The staging database is called st-2."),
+        call("memory", action="add", target="memory", content=LIE),
+        call("memory", action="add", target="memory", content=HONEST),
+        call("memory", target="memory", operations=batch),
+        call("memory", target="memory", operations=batch[:1]),
+        call("memory", target="memory", content=LIE, **edit),
+        call("memory", target="memory", content=facts[not kept], **edit),
         text("Noted."),
     )
     home.drive(SAID)
-    assert home.note() == "The staging database is called st-2."
-    assert home.rules() == [["provenance.no-quote"], []]
+    assert home.note().split("\n§\n") == [facts[1], HONEST, "The build takes four minutes."]
+    assert home.rules() == [
+        ["provenance.no-quote"],
+        ["provenance.supported"],
+        ["provenance.no-quote"],
+        [],
+        ["provenance.no-quote"],
+        [],
+    ]
+    answers = home.model.results()
+    assert ["quote" in answer for answer in answers] == [True, False, True, False, True, False]
+    assert ['"success": true' in answer for answer in answers] == [False, True, False, True, False, True]
 
 
 def test_a_refusal_through_the_command_line_of_hermes(home: Home) -> None:
@@ -83,19 +66,27 @@ def test_a_refusal_through_the_command_line_of_hermes(home: Home) -> None:
     assert home.rules() == [["provenance.no-quote"], ["provenance.supported"]]
 
 
-@pytest.mark.parametrize(("answer", "written"), [("once", True), ("deny", False)])
-def test_ask_leaves_the_decision_to_a_person(home: Home, answer: str, written: bool) -> None:
+def test_ask_leaves_the_decision_to_a_person(home: Home) -> None:
     home.settings = {"modes": {"provenance": "ask"}}
+    other = "User decided to rename the build server."
+    home.model.says(
+        call("memory", action="add", target="memory", content=LIE),
+        call("memory", action="add", target="memory", content=other),
+        text("Well."),
+    )
+    run = home.drive(SAID, answers=["deny", "always"])
+    assert home.note() == other
+    assert [LIE[16:24] in run.asked[0]["description"], other[16:24] in run.asked[1]["description"]] == [True, True]
+    # An "always" covers this write and no other.
     home.model.says(call("memory", action="add", target="memory", content=LIE), text("Well."))
-    run = home.drive(SAID, answer=answer)
-    assert len(run.asked) == 1
-    assert (LIE in home.note()) is written
+    assert len(home.drive(SAID, answers=["deny"]).asked) == 1
+    assert home.note() == other
 
 
 def test_ask_refuses_where_nobody_would_see_the_question(home: Home) -> None:
     home.settings = {"modes": {"provenance": "ask"}}
     home.environment = {"HERMES_YOLO_MODE": "1"}
     home.model.says(call("memory", action="add", target="memory", content=LIE), text("Well."))
-    run = home.drive(SAID, answer="once")
+    run = home.drive(SAID, answers=["once"])
     assert run.asked == []
     assert home.note() == ""

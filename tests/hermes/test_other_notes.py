@@ -16,7 +16,7 @@ HEAD = "---\nname: staging\ndescription: Use when the staging database is touche
 def skill(**operation: Any) -> Step:
     """A call of `skill_manage` in the shape of this version."""
     if VERSION.startswith("0.19"):
-        return call("skill_manage", **operation)
+        return {"tool_calls": [{"name": "skill_manage", "arguments": operation}]}
     return call("skill_manage", operations=[operation])
 
 
@@ -36,35 +36,23 @@ def test_a_skill_is_judged_like_a_memory(home: Home) -> None:
     assert {entry["row"]["reference"] for entry in home.entries("write")} == {"skills/staging/SKILL.md"}
 
 
-def test_a_file_tool_on_the_memory_file_is_judged(home: Home) -> None:
-    home.settings = {"modes": {"provenance": "enforce"}}
-    home.model.says(
-        call("write_file", path=str(home.memory), content=LIE),
-        call("write_file", path=str(home.path / "notes.txt"), content=LIE),
-        call("patch", mode="replace", path=str(home.memory), old_string="The build", new_string=f"{LIE}\nThe build"),
-        text("Noted."),
-    )
-    home.memory.parent.mkdir()
-    home.memory.write_text("The build takes four minutes.")
-    home.drive(SAID)
-    assert home.note() == "The build takes four minutes."
-    assert (home.path / "notes.txt").read_text() == LIE
-    assert home.rules() == [["provenance.no-quote"], ["provenance.no-quote"]]
-
-
-def test_a_command_that_writes_to_memory_is_refused(home: Home) -> None:
+def test_every_tool_that_reaches_the_memory_file_is_judged(home: Home) -> None:
     home.settings = {"modes": {"provenance": "enforce"}}
     home.memory.parent.mkdir()
     home.memory.write_text("The build takes four minutes.\n")
     home.model.says(
+        call("write_file", path=str(home.memory), content=LIE),
+        call("write_file", path=str(home.path / "notes.txt"), content=LIE),
+        call("patch", mode="replace", path=str(home.memory), old_string="The build", new_string=f"{LIE}\nThe build"),
         call("terminal", command=f"echo '{LIE}' >> '{home.memory}'"),
         call("terminal", command=f"cat '{home.memory}'"),
         text("Noted."),
     )
     home.drive(SAID)
     assert home.note() == "The build takes four minutes.\n"
-    assert home.rules() == [["provenance.no-quote"]]
-    assert "four minutes" in home.model.results()[1]
+    assert (home.path / "notes.txt").read_text() == LIE
+    assert home.rules() == [["provenance.no-quote"]] * 3
+    assert "four minutes" in home.model.results()[-1]
 
 
 def test_a_command_that_hides_what_it_writes_is_found_out_afterwards(home: Home) -> None:

@@ -12,7 +12,7 @@ HONEST = 'User decided to keep the staging database ("keep the staging database"
 def test_the_prompt_of_a_background_review_is_not_the_users_word(home: Home) -> None:
     home.settings = {"modes": {"provenance": "enforce"}}
     home.extra = {"memory": {"nudge_interval": 1}}
-    quoting = 'User asked to save the conversation to memory ("consider saving to memory if appropriate").'
+    quoting = 'User decided to save all of it to memory ("consider saving to memory if appropriate").'
     home.model.says(text("Kept."))
     home.model.reviews(
         call("memory", action="add", target="memory", content=quoting),

@@ -12,6 +12,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ CALLS_MAX = 256
 
 def register(ctx: Any) -> None:
     """Called once by Hermes: registers the hooks, `hermes sayso …` and `/sayso …`."""
-    plugin = Plugin(ctx)
+    plugin = Plugin(Assembly(ctx))
     for name in HOOKS:
         ctx.register_hook(name, _caught(name, getattr(plugin, name)))
     from .hermes_commands import add_commands
@@ -87,15 +88,23 @@ def _enforced(callback: Callable[..., Any]) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A program under way: the notes as they stood before it, and the words of it that were judged already."""
+
+    notes: dict[Path, str]
+    judged: str
+
+
 class Plugin:
     """What one registration keeps between hooks. One for each loaded plugin; profiles share it and differ by home."""
 
-    def __init__(self, ctx: Any) -> None:
-        self.assembly = Assembly(ctx)
+    def __init__(self, assembly: Assembly) -> None:
+        self.assembly = assembly
         self.inbox = origins.Inbox()
         self.sessions = sessions.Sessions()
         self._lock = threading.Lock()
-        self._running: OrderedDict[str, dict[Path, str]] = OrderedDict()
+        self._running: OrderedDict[str, _Running] = OrderedDict()
         self._refusals: OrderedDict[str, int] = OrderedDict()
 
     # Sessions.
@@ -185,7 +194,7 @@ class Plugin:
         if self.sessions.is_child(session_id):
             return None
         current = self.assembly.current()
-        lines = [line for line in (current.gate.notice(session_id), *current.problems()) if line]
+        lines = [line for line in (self.assembly.gate().notice(session_id), *current.problems()) if line]
         if current.notify():
             lines += self.sessions.found(session_id)
         return f"{response_text}\n\n" + "\n".join(f"[sayso] {line}" for line in lines) if lines else None
@@ -206,9 +215,12 @@ class Plugin:
         gate = self.assembly.gate()
         session = self._session(gate, session_id, task_id)
         folders = self.assembly.folders()
+        found = writes.writes_of(tool_name, args, folders)
         if tool_name in writes.PROGRAMS:
-            self._remember(_call_key(task_id, tool_call_id, tool_name, args), folders, tool_name, args)
-        verdicts = [self._judge(gate, session, write) for write in writes.writes_of(tool_name, args, folders)]
+            judged = "".join(f"\n{write.after}" for write in found)
+            notes = writes.snapshot(folders, writes.named_notes(tool_name, args, folders))
+            self._remember(_call_key(task_id, tool_call_id, tool_name, args), _Running(notes, judged))
+        verdicts = [self._judge(gate, session, write) for write in found]
         return self._directive(session, tool_name, args, verdicts)
 
     def post_tool_call(
@@ -270,21 +282,21 @@ class Plugin:
                 self._refusals.popitem(last=False)
         return count > limit
 
-    def _remember(self, key: str, folders: writes.Folders, tool: str, args: Mapping[str, Any]) -> None:
-        notes = writes.snapshot(folders, writes.named_notes(tool, args, folders))
+    def _remember(self, key: str, running: _Running) -> None:
         with self._lock:
-            self._running[key] = notes
+            self._running[key] = running
             while len(self._running) > CALLS_MAX:
                 self._running.popitem(last=False)
 
     def _compare(self, gate: Gate, session: str, tool: str, key: str) -> None:
         """Judges what a program has really written. It stands in the file by now, so the person is told."""
         with self._lock:
-            before = self._running.pop(key, None)
-        if before is None:
+            running = self._running.pop(key, None)
+        if running is None:
             return
-        for write in writes.changed(before, self.assembly.folders()):
-            verdict = self._judge(gate, session, write)
+        for write in writes.changed(running.notes, self.assembly.folders()):
+            # Lines that stood in the command were judged before it ran.
+            verdict = self._judge(gate, session, replace(write, before=write.before + running.judged))
             if verdict.action in ("ask", "refuse"):
                 gate.tell(
                     session, f"{tool} wrote a claim to {write.reference} that nothing supports: {verdict.message}"
