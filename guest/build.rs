@@ -47,6 +47,8 @@ struct Constructions {
 struct Pack {
     lang: String,
     words: BTreeMap<String, BTreeSet<String>>,
+    /// Forms that stand in `speech.csv` only: notes are cut without them.
+    speech_only: BTreeSet<String>,
     constructions: String,
 }
 
@@ -78,9 +80,14 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
         .map(|e| e.expect("an entry").path())
         .filter(|p| p.extension().is_some_and(|x| x == "csv"))
         .collect();
-    files.sort();
+    // Last, so that what it alone has is known.
+    files.sort_by_key(|f| (f.ends_with("speech.csv"), f.clone()));
+    let mut speech_only = BTreeSet::new();
     for file in files {
         for (form, tags) in read_words(&file) {
+            if file.ends_with("speech.csv") && !words.contains_key(&form) {
+                speech_only.insert(form.clone());
+            }
             words.entry(form).or_default().extend(tags);
         }
     }
@@ -95,6 +102,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
     Pack {
         lang,
         words,
+        speech_only,
         constructions: text,
     }
 }
@@ -185,6 +193,7 @@ fn render(tags: &[&String], packs: &[Pack]) -> String {
                 .iter()
                 .map(|t| 1u128 << tags.binary_search(&t).expect("interned"))
                 .sum();
+            let mask = mask | u128::from(pack.speech_only.contains(form)) << 127;
             writeln!(out, "({form:?}, {mask:#x}),").expect("a string");
         }
         writeln!(out, "], constructions: &[{}] }},", pack.constructions).expect("a string");

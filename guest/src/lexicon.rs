@@ -13,6 +13,9 @@ use std::sync::OnceLock;
 /// A set of tags, a bit each.
 pub type Tags = u128;
 
+/// Set by the build script on forms of `speech.csv` alone: they would join or hide words of a note. No unit has it.
+const SPEECH_ONLY: Tags = 1 << 127;
+
 /// One pack as the build script wrote it.
 pub struct RawPack {
     lang: &'static str,
@@ -123,13 +126,18 @@ impl Pack {
 
     /// The tags of the longest form that begins at token `i`, and how many tokens it has; one token without tags otherwise.
     pub fn look_up(&self, folded: &str, tokens: &[Token], i: usize) -> (usize, Tags) {
+        self.find(folded, tokens, i, 0)
+    }
+
+    /// As [`Self::look_up`], without forms that have one of the tags `skip`.
+    fn find(&self, folded: &str, tokens: &[Token], i: usize, skip: Tags) -> (usize, Tags) {
         let head = tokens[i];
         let rest = &folded[head.start..];
         let word = head.of(folded);
         let from = self.words.partition_point(|w| w.0 < word);
         let mut best = (1, 0, 0);
         for &(form, tags) in self.words[from..].iter().take_while(|w| w.0.starts_with(word)) {
-            if form.len() > best.2 && rest.starts_with(form) {
+            if form.len() > best.2 && tags & skip == 0 && rest.starts_with(form) {
                 let end = head.start + form.len();
                 let last = tokens[i..].partition_point(|t| t.end < end);
                 if tokens.get(i + last).is_some_and(|t| t.end == end) {
@@ -140,7 +148,7 @@ impl Pack {
         if best.2 == 0 && head.class == Class::Word {
             best.1 = self.affixed(word);
         }
-        (best.0, best.1)
+        (best.0, best.1 & !SPEECH_ONLY)
     }
 
     /// The tags of the longest `…*` form that the word begins with; failing that, of the longest `*…` form that it ends with.
@@ -170,8 +178,17 @@ impl Pack {
         0
     }
 
-    /// Cuts a folded line into units. Tokens inside `masked` ranges (quotations, code) become one unit with the range's tag.
+    /// Cuts a folded line of a message into units: by all forms. Tokens inside `masked` ranges (quotations, code) become one unit with the range's tag.
     pub fn units(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)]) -> Vec<Unit> {
+        self.cut(folded, tokens, masked, 0)
+    }
+
+    /// Cuts a folded line of a note into units: as [`Self::units`], without the forms of `speech.csv` alone.
+    pub fn note_units(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)]) -> Vec<Unit> {
+        self.cut(folded, tokens, masked, SPEECH_ONLY)
+    }
+
+    fn cut(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)], skip: Tags) -> Vec<Unit> {
         let mut out = Vec::with_capacity(tokens.len());
         let mut masks = masked.iter().peekable();
         let mut i = 0;
@@ -194,7 +211,7 @@ impl Pack {
             let limit = masks
                 .peek()
                 .map_or(tokens.len(), |m| tokens.partition_point(|t| t.end <= m.0).max(i + 1));
-            let (count, tags) = self.look_up(folded, &tokens[..limit], i);
+            let (count, tags) = self.find(folded, &tokens[..limit], i, skip);
             out.push(Unit {
                 start: token.start,
                 end: tokens[i + count - 1].end,

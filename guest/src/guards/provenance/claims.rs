@@ -124,7 +124,7 @@ impl Reader {
         }
         masked.retain(|m| m.0 < m.1);
         masked.sort_unstable();
-        let mut units = pack.units(&folded.text, tokens, &masked);
+        let mut units = pack.note_units(&folded.text, tokens, &masked);
         self.name_the_user(&folded.text, &mut units);
         let sentences = lexicon::sentences(&folded.text, &units);
         Cut {
