@@ -69,6 +69,8 @@ fn pytest(
     let mut cache = std::ffi::OsString::from("cache_dir=");
     cache.push(workspace.target.join("pytest"));
     let mut command = venv.python()?;
+    // So that its lines come as they are written, although they pass through a pipe.
+    command.env("PYTHONUNBUFFERED", "1");
     command
         .args(["-m", "pytest", "-q", "-c", "host-python/pyproject.toml", "-o"])
         .arg(cache);
