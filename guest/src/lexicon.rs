@@ -53,6 +53,11 @@ pub fn tag(name: &str) -> Tags {
     TAGS.binary_search(&name).map_or(0, |i| 1 << i)
 }
 
+/// The names of all tags, in the order of their bits.
+pub fn tag_names() -> &'static [&'static str] {
+    TAGS
+}
+
 /// A word, a phrase or a quotation of a line, with what the pack says about it: half-open bytes into the folded line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {

@@ -101,6 +101,22 @@ impl Reader {
         lexicon::packs_for(folded, tokens).into_iter().filter(allowed).collect()
     }
 
+    /// The `not` constructions that explain away what a `claim` construction finds in the line, as (language, name); for tests.
+    pub fn refusals(&self, line: &str, quotes: &[Quote]) -> Vec<(&'static str, &'static str)> {
+        let line = clipped(line);
+        let folded = Folded::new(line);
+        let tokens = words::tokens(&folded.text);
+        let mut out = Vec::new();
+        for pack in self.packs_for(&folded.text, &tokens) {
+            let cut = self.cut(pack, line, &folded, &tokens, quotes);
+            for &range in &cut.sentences {
+                let found = (range.0..range.1).filter(|&head| cut.finder(range, head).is_some());
+                out.extend(found.flat_map(|head| cut.refusers(range, head)).map(|id| (pack.lang, id)));
+            }
+        }
+        out
+    }
+
     fn cut<'a>(
         &self,
         pack: &'static Pack,
@@ -182,27 +198,40 @@ impl Cut<'_> {
         out
     }
 
+    /// The constructions that find a head, with the units that they cover.
+    fn matching(
+        &self,
+        range: (usize, usize),
+        head: usize,
+    ) -> impl Iterator<Item = (&'static lexicon::RawConstruction, (usize, usize))> {
+        let line = (0, self.units.len());
+        self.pack.constructions.iter().filter_map(move |c| {
+            let scope = if c.raw.scope == "line" { line } else { range };
+            let units = c.pattern.find(&self.folded.text, &self.units, scope, head)?;
+            Some((c.raw, units))
+        })
+    }
+
+    /// The first `claim` construction that finds the head.
+    fn finder(
+        &self,
+        range: (usize, usize),
+        head: usize,
+    ) -> Option<(&'static lexicon::RawConstruction, (usize, usize))> {
+        self.matching(range, head).find(|(raw, _)| !raw.claim.is_empty())
+    }
+
+    /// The `not` constructions that explain the head away.
+    fn refusers(&self, range: (usize, usize), head: usize) -> impl Iterator<Item = &'static str> {
+        self.matching(range, head)
+            .filter(|(raw, _)| !raw.not.is_empty())
+            .map(|(raw, _)| raw.id)
+    }
+
     /// What the constructions say of one head: the first `claim` that finds it, unless a `not` does too.
     fn hit(&self, sentence: usize, range: (usize, usize), head: usize) -> Option<Hit> {
-        let text = &self.folded.text;
-        let line = (0, self.units.len());
-        let scope = |c: &lexicon::RawConstruction| if c.scope == "line" { line } else { range };
-        let found = self
-            .pack
-            .constructions
-            .iter()
-            .filter(|c| !c.raw.claim.is_empty())
-            .find_map(|c| {
-                let units = c.pattern.find(text, &self.units, scope(c.raw), head)?;
-                Some((c.raw, units))
-            })?;
-        let refused = !found.0.strong
-            && self
-                .pack
-                .constructions
-                .iter()
-                .any(|c| !c.raw.not.is_empty() && c.pattern.find(text, &self.units, scope(c.raw), head).is_some());
-        if refused {
+        let found = self.finder(range, head)?;
+        if !found.0.strong && self.refusers(range, head).next().is_some() {
             return None;
         }
         let tags = self.units[head].tags;

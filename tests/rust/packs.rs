@@ -1,0 +1,124 @@
+//! The language packs: every pattern parses, every construction finds what its hits say and leaves what its misses say.
+
+use sayso_engine::guards::provenance::claims::{Claim, Reader, quotes_of};
+use sayso_engine::lexicon::{Pack, RawConstruction, packs};
+use sayso_engine::rules::Pattern;
+use sayso_engine::text::fold::fold;
+use std::collections::BTreeSet;
+
+/// Fails with all complaints at once, so that a pack can be mended in one go.
+fn none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+/// A reader of one language only: an example is an example of its own pack.
+fn reader(pack: &Pack) -> Reader {
+    Reader {
+        languages: vec![pack.lang.to_owned()],
+        ..Reader::default()
+    }
+}
+
+fn claims(pack: &Pack, line: &str) -> Vec<Claim> {
+    reader(pack).claims(line, &quotes_of(line))
+}
+
+fn every(mut complain: impl FnMut(&'static Pack, &'static RawConstruction) -> Vec<String>) -> Vec<String> {
+    let mut out = Vec::new();
+    for pack in packs() {
+        for raw in pack.raw() {
+            let own = complain(pack, raw);
+            out.extend(own.into_iter().map(|c| format!("{}.{}: {c}", pack.lang, raw.id)));
+        }
+    }
+    out
+}
+
+#[test]
+fn every_construction_parses() {
+    none(&every(|_, raw| Pattern::parse(raw.pattern).err().into_iter().collect()));
+}
+
+#[test]
+fn every_construction_is_explained() {
+    none(&every(|_, raw| {
+        let mut out = Vec::new();
+        if raw.reason.split_whitespace().count() == 0 || !raw.reason.ends_with(['.', '。']) {
+            out.push(format!("{:?} is no reason", raw.reason));
+        }
+        for (what, lines) in [("hits", raw.hits), ("misses", raw.misses)] {
+            let distinct: BTreeSet<&&str> = lines.iter().collect();
+            if distinct.len() < 2 {
+                out.push(format!("{} distinct {what}, at least 2", distinct.len()));
+            }
+        }
+        out
+    }));
+}
+
+#[test]
+fn identifiers_are_used_once() {
+    let mut seen = BTreeSet::new();
+    none(&every(|pack, raw| {
+        let again = !seen.insert((pack.lang, raw.id));
+        again.then(|| "the identifier is used twice".to_owned()).into_iter().collect()
+    }));
+}
+
+#[test]
+fn every_claim_construction_finds_its_hits() {
+    none(&every(|pack, raw| {
+        let find = |line: &&str| {
+            let found = claims(pack, line);
+            let own = found.iter().any(|c| c.construction == (pack.lang, raw.id));
+            (!own).then(|| format!("hit not found: {line:?}, only {:?}", names(&found)))
+        };
+        let hits = if raw.claim.is_empty() { &[] } else { raw.hits };
+        hits.iter().filter_map(find).collect()
+    }));
+}
+
+#[test]
+fn every_claim_construction_leaves_its_misses() {
+    none(&every(|pack, raw| {
+        let leave = |line: &&str| {
+            let found = claims(pack, line);
+            (!found.is_empty()).then(|| format!("claim in a miss: {line:?}, by {:?}", names(&found)))
+        };
+        let misses = if raw.claim.is_empty() { &[] } else { raw.misses };
+        misses.iter().filter_map(leave).collect()
+    }));
+}
+
+#[test]
+fn every_not_construction_explains_its_hits_away() {
+    none(&every(|pack, raw| {
+        let explain = |line: &&str| {
+            let found = claims(pack, line);
+            if !found.is_empty() {
+                return Some(format!("claim in a hit: {line:?}, by {:?}", names(&found)));
+            }
+            let refused = reader(pack).refusals(line, &quotes_of(line));
+            (!refused.contains(&(pack.lang, raw.id))).then(|| format!("explains nothing away: {line:?}, only {refused:?}"))
+        };
+        let hits = if raw.not.is_empty() { &[] } else { raw.hits };
+        hits.iter().filter_map(explain).collect()
+    }));
+}
+
+#[test]
+fn every_not_construction_leaves_its_misses() {
+    none(&every(|pack, raw| {
+        let leave = |line: &&str| {
+            claims(pack, line)
+                .is_empty()
+                .then(|| format!("no claim in a miss: {line:?}"))
+        };
+        let misses = if raw.not.is_empty() { &[] } else { raw.misses };
+        misses.iter().filter_map(leave).collect()
+    }));
+}
+
+fn names(found: &[Claim]) -> Vec<&'static str> {
+    found.iter().map(|c| c.construction.1).collect()
+}
