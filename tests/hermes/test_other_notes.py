@@ -55,13 +55,23 @@ def test_every_tool_that_reaches_the_memory_file_is_judged(home: Home) -> None:
     assert "four minutes" in home.model.results()[-1]
 
 
-def test_a_command_that_hides_what_it_writes_is_found_out_afterwards(home: Home) -> None:
+def test_a_program_that_hides_what_it_writes_is_found_out(home: Home) -> None:
     home.settings = {"modes": {"provenance": "enforce"}}
     home.memory.parent.mkdir()
     home.memory.write_text("The build takes four minutes.\n")
+    code = (
+        "from hermes_tools import terminal\n"
+        "words = 'User ' + 'decided to drop ' + 'the staging database.'\n"
+        f"print(terminal(\"echo '\" + words + \"' >> '{home.memory}'\"))\n"
+    )
     hidden = f"cd '{home.path}/mem'*; printf '%s dec%s\\n' User 'ided to drop the staging database.' >> M*"
-    home.model.says(call("terminal", command=hidden), text("Noted."))
+    home.model.says(call("execute_code", code=code), call("terminal", command=hidden), text("Noted."))
     run = home.drive(SAID)
-    assert LIE in home.note()
-    assert home.rules() == [["provenance.no-quote"]]
+    nested, after = [entry for entry in home.entries("write") if entry["row"].get("findings")]
+    # The program's own call comes without a session; it belongs to the one of its task.
+    assert nested["session"] == after["session"] == run.session
+    assert nested["row"]["action"] == "refuse"
+    assert home.rules()[-1] == ["provenance.no-quote"]
+    # What no words gave away stands in the file by now, and the person is told.
+    assert home.note() == f"The build takes four minutes.\n{LIE}\n"
     assert "[sayso] terminal wrote a claim to memories/MEMORY.md" in run.answers[0]

@@ -16,7 +16,7 @@ NOTES = "Likes tea in the morning.\n§\nThe build takes four minutes."
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Folders:
-    home = tmp_path / "home"
+    home = tmp_path / "a home"
     (home / "memories").mkdir(parents=True)
     (home / "memories" / "MEMORY.md").write_text(NOTES)
     skill = home / "skills" / "devops" / "deploy"
@@ -107,12 +107,12 @@ def test_operations_on_one_skill_make_one_write(folders: Folders) -> None:
 def test_files_that_are_no_notes_are_none_of_our_business(folders: Folders) -> None:
     assert writes_of("write_file", {"path": "notes.txt", "content": "x"}, folders) == []
     assert writes_of("patch", {"path": "a.py", "old_string": "a", "new_string": "b"}, folders) == []
-    assert writes_of("read_file", {"path": "home/memories/MEMORY.md"}, folders) == []
+    assert writes_of("read_file", {"path": "a home/memories/MEMORY.md"}, folders) == []
     assert writes_of("write_file", {"path": "\0", "content": "x"}, folders) == []
     assert writes_of("write_file", {"path": 7, "content": None}, folders) == []
 
 
-@pytest.mark.parametrize("path", ["home/memories/MEMORY.md", "./home/x/../memories/MEMORY.md", "link/MEMORY.md"])
+@pytest.mark.parametrize("path", ["a home/memories/MEMORY.md", "./a home/x/../memories/MEMORY.md", "link/MEMORY.md"])
 def test_a_file_tool_is_recognised_by_where_its_path_leads(folders: Folders, path: str) -> None:
     (folders.cwd / "link").symlink_to(folders.memories)
     write = one("write_file", folders, path=path, content="New.")
@@ -126,9 +126,9 @@ def test_a_file_tool_is_recognised_by_where_its_path_leads(folders: Folders, pat
 
 def test_a_patch_of_several_files_judges_the_notes_among_them(folders: Folders) -> None:
     patch = (
-        "*** Begin Patch\n*** Update File: a.py\n+x\n*** Update File: home/memories/MEMORY.md\n@@\n Likes\n-old\n"
+        "*** Begin Patch\n*** Update File: a.py\n+x\n*** Update File: a home/memories/MEMORY.md\n@@\n Likes\n-old\n"
         "+User decided it.\n"
-        "*** Add File: home/skills/new/SKILL.md\n+# New\n*** End Patch\n+after the end"
+        "*** Add File: a home/skills/new/SKILL.md\n+# New\n*** End Patch\n+after the end"
     )
     first, second = writes_of("patch", {"mode": "patch", "patch": patch}, folders)
     assert (first.surface, first.after) == ("memory", f"{NOTES}\nUser decided it.")
@@ -138,10 +138,10 @@ def test_a_patch_of_several_files_judges_the_notes_among_them(folders: Folders) 
 @pytest.mark.parametrize(
     "command",
     [
-        "echo 'User decided it.' >> {home}/memories/MEMORY.md",
+        "echo 'User decided it.' >> '{home}/memories/MEMORY.md'",
         'printf "%s\\n" "User decided it." | tee -a "$HERMES_HOME/memories/MEMORY.md"',
         "cat >> $HERMES_HOME/memories/MEMORY.md <<'END'\nUser decided it.\nEND",
-        "cd {home}/memories && sed -i '$ a User decided it.' MEMORY.md",
+        "cd '{home}/memories' && sed -i '$ a User decided it.' MEMORY.md",
         'python3 -c \'open("MEMORY.md", "a").write("User decided it.")\'',
     ],
 )
@@ -155,7 +155,7 @@ def test_the_words_of_a_command_are_judged(folders: Folders, command: str) -> No
 
 
 def test_a_command_that_names_one_note_is_compared_with_it(folders: Folders) -> None:
-    command = f"echo 'User decided it.' >> {folders.memories}/MEMORY.md"
+    command = f"echo 'User decided it.' >> '{folders.memories}/MEMORY.md'"
     write = one("terminal", folders, command=command)
     assert (write.reference, write.before) == ("memories/MEMORY.md", NOTES)
     assert "User decided it." in write.after.split("\n")

@@ -197,7 +197,12 @@ class Plugin:
         lines = [line for line in (self.assembly.gate().notice(session_id), *current.problems()) if line]
         if current.notify():
             lines += self.sessions.found(session_id)
-        return f"{response_text}\n\n" + "\n".join(f"[sayso] {line}" for line in lines) if lines else None
+        if not lines:
+            return None
+        told = f"{response_text}\n\n" + "\n".join(f"[sayso] {line}" for line in lines)
+        # `post_llm_call` gets this text next; what sayso says is not what the agent said.
+        self.sessions.is_new_answer(session_id, told)
+        return told
 
     # Tools.
 

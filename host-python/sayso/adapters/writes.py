@@ -253,7 +253,7 @@ def _program(tool: str, arguments: Mapping[str, Any], folders: Folders) -> list[
         return []
     surface: Surface = "skill" if touched == {"skill"} else "memory"
     words = commands.words_of_code(text) if tool == "execute_code" else commands.words_of_command(text)
-    paths = [path for name in commands.paths_in(text) if (path := _named(name, where, folders))]
+    paths = named_notes(tool, arguments, folders)
     if len(set(paths)) == 1:
         return [Write(surface, folders.reference(paths[0]), read(paths[0]), words)]
     return [Write(surface, tool, "", words)]
@@ -264,8 +264,10 @@ def named_notes(tool: str, arguments: Mapping[str, Any], folders: Folders) -> li
     if tool not in PROGRAMS:
         return []
     where = _text(arguments, "workdir")
-    names = commands.paths_in(commands.text_of(tool, arguments))
-    return [path for name in names if (path := _named(name, where, folders))]
+    text = commands.text_of(tool, arguments)
+    for spelled in (str(folders.home), str(folders.home).replace(" ", "\\ ")):
+        text = text.replace(spelled, "$HERMES_HOME")  # its spaces would end a word
+    return [path for name in commands.paths_in(text) if (path := _named(name, where, folders))]
 
 
 def _named(name: str, where: str, folders: Folders) -> Path | None:
