@@ -49,6 +49,8 @@ struct Pack {
     words: BTreeMap<String, BTreeSet<String>>,
     /// Forms that stand in `speech.csv` only: notes are cut without them.
     speech_only: BTreeSet<String>,
+    /// Every tag that the pack's words have or its patterns ask for.
+    tags: BTreeSet<String>,
     constructions: String,
 }
 
@@ -65,11 +67,56 @@ fn main() {
         .collect();
     folders.sort();
     let packs: Vec<Pack> = folders.iter().map(|f| read_pack(f, &marks, &shared)).collect();
-    let tags: BTreeSet<&String> = packs.iter().flat_map(|p| p.words.values().flatten()).collect();
-    assert!(tags.len() < 128, "{} tags, 127 at most", tags.len());
-    let tags: Vec<&String> = tags.into_iter().collect();
+    let source = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("src");
+    println!("cargo::rerun-if-changed={}", source.display());
+    let mut asked = BTreeSet::new();
+    tags_in_code(&source, &mut asked);
+    let bits = bits(&packs, &asked);
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("tables.rs");
-    fs::write(out, render(&tags, &packs)).expect("tables.rs");
+    fs::write(out, render(&bits, &packs)).expect("tables.rs");
+}
+
+/// The tags that the engine's code asks for by name: each `tag("name")` in it.
+fn tags_in_code(folder: &Path, out: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("the source") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            tags_in_code(&path, out);
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a source file");
+        let names = text.split("tag(\"").skip(1).filter_map(|rest| rest.split_once('"'));
+        out.extend(names.map(|(name, _)| name.to_owned()));
+    }
+}
+
+/// A bit for each tag. Two tags may share one when no pack knows both and code asks for neither: at most 127 tags a pack.
+fn bits(packs: &[Pack], asked: &BTreeSet<String>) -> BTreeMap<String, usize> {
+    let known: Vec<BTreeSet<&String>> = packs.iter().map(|p| p.tags.iter().chain(asked).collect()).collect();
+    let used = packs.iter().flat_map(|p| p.words.values().flatten()).chain(asked);
+    let mut names: Vec<&String> = used.collect::<BTreeSet<_>>().into_iter().collect();
+    // Those that many packs know come first: the others find room around them.
+    names.sort_by_key(|n| (std::cmp::Reverse(known.iter().filter(|k| k.contains(n)).count()), *n));
+    let mut taken = vec![0u128; packs.len()];
+    let mut out = BTreeMap::new();
+    for name in names {
+        let here: Vec<usize> = (0..packs.len()).filter(|&i| known[i].contains(name)).collect();
+        let all = here.iter().fold(0, |all, &i| all | taken[i]);
+        let bit = (!all).trailing_zeros() as usize;
+        assert!(bit < 127, "no bit is left for the tag {name:?}: at most 127 tags a pack");
+        here.iter().for_each(|&i| taken[i] |= 1 << bit);
+        out.insert(name.clone(), bit);
+    }
+    out
+}
+
+/// The names in a pattern: what is neither a quoted word nor a number.
+fn names_in(pattern: &str) -> impl Iterator<Item = String> {
+    let unquoted = pattern.split('\'').step_by(2);
+    unquoted
+        .flat_map(|part| part.split(|c: char| !c.is_ascii_alphanumeric() && c != '-'))
+        .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+        .map(str::to_owned)
 }
 
 fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: &Constructions) -> Pack {
@@ -93,9 +140,11 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
     }
     let own: Constructions = read_toml(&folder.join("constructions.toml"));
     let mut text = String::new();
+    let mut tags: BTreeSet<String> = words.values().flatten().cloned().collect();
     for c in own.construction.iter().chain(&shared.construction) {
         if c.langs.is_empty() || c.langs.contains(&lang) {
             let pattern = expanded(&c.pattern, &own.define);
+            tags.extend(names_in(&pattern));
             render_construction(c, &pattern, &mut text);
         }
     }
@@ -103,6 +152,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
         lang,
         words,
         speech_only,
+        tags,
         constructions: text,
     }
 }
@@ -182,17 +232,15 @@ fn render_construction(c: &Construction, pattern: &str, out: &mut String) {
     .expect("a string");
 }
 
-fn render(tags: &[&String], packs: &[Pack]) -> String {
+fn render(bits: &BTreeMap<String, usize>, packs: &[Pack]) -> String {
     let mut out = String::new();
-    writeln!(out, "static TAGS: &[&str] = &{tags:?};").expect("a string");
+    let tags: Vec<(&String, &usize)> = bits.iter().collect();
+    writeln!(out, "static TAGS: &[(&str, u32)] = &{tags:?};").expect("a string");
     out.push_str("static PACKS: &[RawPack] = &[\n");
     for pack in packs {
         writeln!(out, "RawPack {{ lang: {:?}, words: &[", pack.lang).expect("a string");
         for (form, own) in &pack.words {
-            let mask: u128 = own
-                .iter()
-                .map(|t| 1u128 << tags.binary_search(&t).expect("interned"))
-                .sum();
+            let mask: u128 = own.iter().map(|t| 1u128 << bits[t]).sum();
             let mask = mask | u128::from(pack.speech_only.contains(form)) << 127;
             writeln!(out, "({form:?}, {mask:#x}),").expect("a string");
         }

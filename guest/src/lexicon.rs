@@ -50,7 +50,7 @@ include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// The bit of a tag; no bit for a name that no pack uses.
 pub fn tag(name: &str) -> Tags {
-    TAGS.binary_search(&name).map_or(0, |i| 1 << i)
+    TAGS.binary_search_by(|t| t.0.cmp(name)).map_or(0, |i| 1 << TAGS[i].1)
 }
 
 /// The names of all tags, in the order of their bits.

@@ -10,7 +10,7 @@
 //! | `..n` | at most n units, none of them tagged `stop` |
 //! | `(x y \| z)` | one of several sequences (a `\|` between blanks) |
 //! | `item?` `item*` `item+` `item{m,n}` | repeated |
-//! | `^` first, `$` last | the sentence begins, ends there |
+//! | `^` first, `$` last | the sentence begins, ends there; inside parentheses one of several ways to end: `(comma \| $)` |
 //!
 //! The head is found by its tags; what stands before is matched backwards from it, what stands after forwards, each by a
 //! bit-parallel automaton of at most 64 positions. So the work is linear in the text, and every head is judged by itself.
@@ -38,6 +38,8 @@ pub struct Test {
     any: Vec<(Tags, Tags)>,
     /// Or this very text.
     word: Option<String>,
+    /// Or no unit at all: the sentence ends (before a head: begins) here.
+    edge: bool,
 }
 
 impl Test {
@@ -67,6 +69,8 @@ struct Side {
     first: u64,
     last: u64,
     follow: Vec<u64>,
+    /// The positions that stand for the end of the sentence.
+    edges: u64,
     empty: bool,
     anchored: bool,
 }
@@ -85,6 +89,7 @@ impl Pattern {
         let mut parser = Parser {
             rest: text.trim(),
             head: None,
+            depth: 0,
         };
         let anchored_left = parser.eat("^");
         let left = parser.sequence()?;
@@ -152,6 +157,7 @@ impl Side {
                     return Err(format!("more than {POSITIONS_MAX} positions on one side"));
                 }
                 let bit = 1 << self.tests.len();
+                self.edges |= if test.edge { bit } else { 0 };
                 self.tests.push(test.clone());
                 self.follow.push(0);
                 Ok(Part {
@@ -240,6 +246,7 @@ impl Side {
         let all = units.len();
         let mut best = (self.empty && (!self.anchored || all == 0)).then_some(0);
         let mut active = self.first;
+        let mut read = 0;
         for (i, unit) in units.enumerate() {
             let mut reached = 0;
             let mut bits = active;
@@ -262,6 +269,10 @@ impl Side {
                 active |= self.follow[bits.trailing_zeros() as usize];
                 bits &= bits - 1;
             }
+            read = i + 1;
+        }
+        if read == all && active & self.edges & self.last != 0 {
+            best = Some(all);
         }
         best
     }
@@ -270,6 +281,8 @@ impl Side {
 struct Parser<'a> {
     rest: &'a str,
     head: Option<Test>,
+    /// How many parentheses are open: in them `^` and `$` are items.
+    depth: usize,
 }
 
 impl Parser<'_> {
@@ -285,7 +298,7 @@ impl Parser<'_> {
         let mut items = Vec::new();
         loop {
             self.rest = self.rest.trim_start();
-            if self.rest.is_empty() || self.rest.starts_with([')', '$', '|']) {
+            if self.rest.is_empty() || self.rest.starts_with([')', '|']) || self.depth == 0 && self.rest.starts_with('$') {
                 return Ok(Node::Sequence(items));
             }
             if self.eat("@") {
@@ -301,7 +314,15 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Result<Node, String> {
+        if self.depth > 0 && (self.eat("$") || self.eat("^")) {
+            return Ok(Node::One(Test {
+                any: Vec::new(),
+                word: None,
+                edge: true,
+            }));
+        }
         if self.eat("(") {
+            self.depth += 1;
             let mut either = vec![self.sequence()?];
             while self.eat("|") {
                 either.push(self.sequence()?);
@@ -309,6 +330,7 @@ impl Parser<'_> {
             if !self.eat(")") {
                 return Err(format!("no ')' before {:?}", self.rest));
             }
+            self.depth -= 1;
             return Ok(Node::Either(either));
         }
         if self.rest.starts_with("..") {
@@ -317,6 +339,7 @@ impl Parser<'_> {
             let gap = Test {
                 any: vec![(0, tag("stop"))],
                 word: None,
+                edge: false,
             };
             return Ok(Node::Repeat(Box::new(Node::One(gap)), 0, Some(n)));
         }
@@ -364,6 +387,7 @@ impl Parser<'_> {
             return Ok(Test {
                 any: Vec::new(),
                 word: Some(rest[..end].to_owned()),
+                edge: false,
             });
         }
         if self.rest.starts_with('.') {
@@ -371,6 +395,7 @@ impl Parser<'_> {
             return Ok(Test {
                 any: vec![(0, 0)],
                 word: None,
+                edge: false,
             });
         }
         let end = self
@@ -394,6 +419,10 @@ impl Parser<'_> {
             }
             any.push((must, not));
         }
-        Ok(Test { any, word: None })
+        Ok(Test {
+            any,
+            word: None,
+            edge: false,
+        })
     }
 }
