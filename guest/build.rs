@@ -49,7 +49,7 @@ struct Pack {
     words: BTreeMap<String, BTreeSet<String>>,
     /// Forms that stand in `speech.csv` only: notes are cut without them.
     speech_only: BTreeSet<String>,
-    /// Every tag that the pack's words have or its patterns ask for.
+    /// Every tag that the pack's patterns ask for.
     tags: BTreeSet<String>,
     constructions: String,
 }
@@ -76,7 +76,7 @@ fn main() {
     fs::write(out, render(&bits, &packs)).expect("tables.rs");
 }
 
-/// The tags that the engine's code asks for by name: each `tag("name")` in it.
+/// The words in quotation marks in the engine's code: a tag among them may be asked for by name.
 fn tags_in_code(folder: &Path, out: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("the source") {
         let path = entry.expect("an entry").path();
@@ -85,16 +85,23 @@ fn tags_in_code(folder: &Path, out: &mut BTreeSet<String>) {
             continue;
         }
         let text = fs::read_to_string(&path).expect("a source file");
-        let names = text.split("tag(\"").skip(1).filter_map(|rest| rest.split_once('"'));
-        out.extend(names.map(|(name, _)| name.to_owned()));
+        let words = text.split('"');
+        let like_tags = words.filter(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'));
+        out.extend(like_tags.map(str::to_owned));
     }
 }
 
-/// A bit for each tag. Two tags may share one when no pack knows both and code asks for neither: at most 127 tags a pack.
+/// A bit for each tag that somebody asks for. Two tags may share one when no pack's patterns ask for both and code asks for
+/// neither: so there may be 127 tags a pack, not in all.
 fn bits(packs: &[Pack], asked: &BTreeSet<String>) -> BTreeMap<String, usize> {
-    let known: Vec<BTreeSet<&String>> = packs.iter().map(|p| p.tags.iter().chain(asked).collect()).collect();
-    let used = packs.iter().flat_map(|p| p.words.values().flatten()).chain(asked);
-    let mut names: Vec<&String> = used.collect::<BTreeSet<_>>().into_iter().collect();
+    let given: BTreeSet<&String> = packs.iter().flat_map(|p| p.words.values().flatten()).collect();
+    let code: Vec<String> = ["quoted", "code"].map(str::to_owned).into();
+    let asked: Vec<&String> = asked.iter().filter(|n| given.contains(n)).chain(&code).collect();
+    let known: Vec<BTreeSet<&String>> = packs
+        .iter()
+        .map(|p| p.tags.iter().filter(|n| given.contains(n)).chain(asked.iter().copied()).collect())
+        .collect();
+    let mut names: Vec<&String> = known.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
     // Those that many packs know come first: the others find room around them.
     names.sort_by_key(|n| (std::cmp::Reverse(known.iter().filter(|k| k.contains(n)).count()), *n));
     let mut taken = vec![0u128; packs.len()];
@@ -140,7 +147,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
     }
     let own: Constructions = read_toml(&folder.join("constructions.toml"));
     let mut text = String::new();
-    let mut tags: BTreeSet<String> = words.values().flatten().cloned().collect();
+    let mut tags = BTreeSet::new();
     for c in own.construction.iter().chain(&shared.construction) {
         if c.langs.is_empty() || c.langs.contains(&lang) {
             let pattern = expanded(&c.pattern, &own.define);
@@ -240,7 +247,7 @@ fn render(bits: &BTreeMap<String, usize>, packs: &[Pack]) -> String {
     for pack in packs {
         writeln!(out, "RawPack {{ lang: {:?}, words: &[", pack.lang).expect("a string");
         for (form, own) in &pack.words {
-            let mask: u128 = own.iter().map(|t| 1u128 << bits[t]).sum();
+            let mask: u128 = own.iter().filter_map(|t| bits.get(t)).map(|bit| 1u128 << bit).sum();
             let mask = mask | u128::from(pack.speech_only.contains(form)) << 127;
             writeln!(out, "({form:?}, {mask:#x}),").expect("a string");
         }

@@ -53,8 +53,8 @@ pub fn tag(name: &str) -> Tags {
     TAGS.binary_search_by(|t| t.0.cmp(name)).map_or(0, |i| 1 << TAGS[i].1)
 }
 
-/// The names of all tags, in the order of their bits.
-pub fn tag_names() -> &'static [&'static str] {
+/// The names of all tags that patterns or code ask for, sorted, with their bits; tags that never meet may share one.
+pub fn tag_names() -> &'static [(&'static str, u32)] {
     TAGS
 }
 
