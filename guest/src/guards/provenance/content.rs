@@ -2,7 +2,7 @@
 //!
 //! A content word is one that its language's pack knows as nothing else: no function word, light verb, act, negation, mark.
 //! Words are compared by a light stem; scripts without spaces by pairs of characters. A word's sign is the parity of the
-//! negations over it (`neg`, `neg-after`, `neg-both`); words beside an undoing verb (`anti`: "cancel", "remove") are marked.
+//! negations over it (`neg`, `neg-after`, `neg-both`; a prohibition, `neg-set`, stands above what it finds); words beside an undoing verb (`anti`: "cancel", "remove") are marked.
 
 use crate::lexicon::{Pack, Tags, Unit, tag};
 use crate::text::fold::is_cjk;
@@ -33,6 +33,7 @@ struct Known {
     anti: Tags,
     stop: Tags,
     wide: Tags,
+    set: Tags,
     end: Tags,
     contrast: Tags,
 }
@@ -53,10 +54,12 @@ fn known() -> &'static Known {
             "cond",
             "hedge",
             "ask",
+            "ask-any",
             "ask-end",
             "polite",
             "assent",
             "retract",
+            "retract-bare",
             "third",
             "says",
             "says3",
@@ -87,6 +90,7 @@ fn known() -> &'static Known {
             anti: tag("anti"),
             stop: tag("stop"),
             wide: tag("neg-wide"),
+            set: tag("neg-set"),
             end: tag("scope-end"),
             contrast: tag("contrast"),
         }
@@ -251,15 +255,24 @@ fn sign(units: &[Unit], clause: (usize, usize), places: &[usize], words: &mut [C
         } else if tags & known.neg_after != 0 {
             flip(words, range(clause.0, i));
         } else if tags & known.neg != 0 {
+            let covers = |j: usize| {
+                let (from, to) = range(i + 1, j);
+                from < to
+            };
+            let cuts = |j: &usize| units[*j].tags & (known.end | known.contrast) != 0 && covers(*j);
             let wide = tags & known.wide != 0 || i + 1 == clause.1;
             let end = if wide {
                 contrast(units, i + 1)
             } else {
-                joined(units, clause, i, known.end | known.contrast).1
+                (i + 1..clause.1).find(cuts).unwrap_or(clause.1)
             };
             let reach = range(i + 1, end);
             let reach = if reach.0 == reach.1 { range(clause.0, i) } else { reach };
-            flip(words, reach);
+            if tags & known.set != 0 {
+                words[reach.0..reach.1].iter_mut().for_each(|w| w.negated = true);
+            } else {
+                flip(words, reach);
+            }
         }
     }
 }

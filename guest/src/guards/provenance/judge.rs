@@ -287,7 +287,7 @@ fn topic(after: &str, one: &Checked) -> Topic {
     if negative {
         words.iter_mut().for_each(|w| w.negated = !w.negated);
     }
-    let conditional = units.iter().any(|u| u.tags & tag("cond") != 0);
+    let conditional = units.iter().any(|u| u.tags & (tag("cond") | tag("cond-first")) != 0);
     Topic {
         words,
         conditional,
@@ -498,21 +498,58 @@ impl Judge<'_> {
             .filter(|&i| self.history.said()[i].is_human() && self.is_principal(i))
             .take(LATER_MAX)
             .collect();
+        let about: Vec<&ContentWord> = words.iter().chain(&topic.words).collect();
         // A retraction without a topic takes back the last thing that the user committed to.
         let mut last_word = true;
+        // What the user said in between: a retraction that fits one of these better is about that.
+        let mut between: Vec<usize> = Vec::new();
         for at in later {
-            let about: Vec<&ContentWord> = words.iter().chain(&topic.words).collect();
-            let reading = self.reading(at);
-            for sentence in reading.sentences.iter().filter(|s| !reading.is_material(s.span)) {
-                if takes_back(sentence, &about, words, last_word) {
-                    return Some(Shown {
-                        said: at,
-                        span: sentence.span,
-                        note: "the user takes it back here".to_owned(),
-                    });
-                }
+            let found = self.taken_back_in(at, &about, words, last_word, &between);
+            if found.is_some() {
+                return found;
             }
+            let reading = self.reading(at);
             last_word &= !commits(reading);
+            between.push(at);
+        }
+        None
+    }
+
+    fn taken_back_in(
+        &mut self,
+        at: usize,
+        about: &[&ContentWord],
+        words: &[ContentWord],
+        last_word: bool,
+        between: &[usize],
+    ) -> Option<Shown> {
+        between.iter().for_each(|&i| _ = self.reading(i));
+        self.reading(at);
+        let reading = &self.readings[&at];
+        for sentence in reading.sentences.iter().filter(|s| !reading.is_material(s.span)) {
+            if !takes_back(sentence, about, words, last_word) {
+                continue;
+            }
+            let fit = |others: &mut dyn Iterator<Item = &ContentWord>| {
+                let others: Vec<&ContentWord> = others.collect();
+                sentence
+                    .words
+                    .iter()
+                    .filter(|w| others.iter().any(|o| same(&o.stem, &w.stem)))
+                    .count()
+            };
+            let own = fit(&mut about.iter().copied());
+            let better = between.iter().any(|i| {
+                let other = &self.readings[i];
+                commits(other) && fit(&mut other.own_words()) > own
+            });
+            if !better {
+                return Some(Shown {
+                    said: at,
+                    span: sentence.span,
+                    note: "the user takes it back here".to_owned(),
+                });
+            }
         }
         None
     }
@@ -544,7 +581,8 @@ fn takes_back(sentence: &Sentence, about: &[&ContentWord], said: &[ContentWord],
     let shares = |w: &&ContentWord| about.iter().any(|a| same(&a.stem, &w.stem));
     let common: Vec<&ContentWord> = sentence.words.iter().filter(shares).collect();
     let question = sentence.doubt(sentence.span, true).is_some();
-    if sentence.takes_back() && !(question && common.is_empty()) && (!common.is_empty() || last_word) {
+    let (named, bare) = sentence.takes_back();
+    if named && !common.is_empty() || bare && last_word && !question {
         return true;
     }
     if question {

@@ -158,7 +158,6 @@ impl Sentence {
 
     /// What keeps the words at `span` from being the user's own commitment. `stated` tells that the claim names a condition itself.
     pub fn doubt(&self, span: (usize, usize), stated: bool) -> Option<Doubt> {
-        let before = (self.span.0, span.0.max(self.span.0 + 1));
         let up_to = (self.span.0, span.1.min(self.span.1));
         if self.is_question(up_to) {
             return Some(Doubt::Question);
@@ -166,50 +165,72 @@ impl Sentence {
         if self.somebody_else(up_to) {
             return Some(Doubt::SomebodyElse);
         }
-        if !stated && self.any(tag("cond")) {
+        if !stated && self.is_conditional() {
             return Some(Doubt::Condition);
         }
-        let _ = before;
         self.any(tag("hedge")).then_some(Doubt::Idea)
     }
 
-    /// A question about what to do. A request in question form addressed to the agent is none.
+    /// Whether a clause begins at unit `i`.
+    fn begins(&self, i: usize) -> bool {
+        i == 0 || self.units[i - 1].tags & (tag("stop") | tag("conj") | tag("scope-end") | tag("dash")) != 0
+    }
+
+    /// Whether a condition is set: `cond` anywhere, or `cond-first` where a clause begins.
+    fn is_conditional(&self) -> bool {
+        let sets =
+            |(i, u): (usize, &Unit)| u.tags & tag("cond") != 0 || (u.tags & tag("cond-first") != 0 && self.begins(i));
+        self.units.iter().enumerate().any(sets)
+    }
+
+    /// A question about what to do: a question mark or particle at the end, or words of asking before the quoted ones (`ask` where a
+    /// clause begins, `ask-any` anywhere). A request in question form addressed to the agent is none.
     fn is_question(&self, up_to: (usize, usize)) -> bool {
         if self.has(tag("polite"), up_to) {
             return false;
         }
-        if self.has(tag("ask"), self.span) {
+        let asks = |(i, u): (usize, &Unit)| {
+            u.start < up_to.1 && (u.tags & tag("ask-any") != 0 || (u.tags & tag("ask") != 0 && self.begins(i)))
+        };
+        if self.units.iter().enumerate().any(asks) {
             return true;
         }
-        let mut ends = self.units.iter().rev();
-        let last_mark = self.units.last().is_some_and(|u| u.tags & tag("quest") != 0);
-        let particle = ends.find(|u| u.tags & (tag("quest") | tag("excl") | tag("close") | tag("stop")) == 0);
-        last_mark || particle.is_some_and(|u| u.tags & tag("ask-end") != 0)
+        let marks = tag("quest") | tag("excl") | tag("close") | tag("stop");
+        let last = self.units.iter().rev().find(|u| u.tags & marks == 0);
+        let mark = self.units.last().is_some_and(|u| u.tags & tag("quest") != 0);
+        mark || last.is_some_and(|u| u.tags & tag("ask-end") != 0)
     }
 
-    /// Whether somebody else is the one who wants or says it.
+    /// Whether somebody else is the one who wants or says it: a verb of wanting or saying with another subject than the speaker, in the
+    /// clause of the quoted words or directly before it ("my boss said, use Redis").
     fn somebody_else(&self, up_to: (usize, usize)) -> bool {
         let (first, third, says, says3) = (tag("first"), tag("third"), tag("says"), tag("says3"));
         let mut subject = 0;
-        let mut seen = 0;
-        for unit in self.units.iter().take_while(|u| u.start < up_to.1) {
-            if unit.tags & (third | first) != 0 {
+        let mut other = false;
+        let before = self.units.iter().take_while(|u| u.start < up_to.1);
+        for (i, unit) in before.enumerate() {
+            let next = self.units.get(i + 1).map_or(0, |n| n.tags);
+            // "my boss's", 孩子的: the possessor is not the subject.
+            if unit.tags & (third | first) != 0 && next & tag("of") == 0 {
                 subject = unit.tags & (third | first);
+                other &= subject & first == 0;
             }
-            if unit.tags & says3 != 0 && subject & first == 0 && seen > 0 {
-                return true;
+            let ends = unit.tags & (tag("stop") | tag("contrast")) != 0;
+            if ends && i > 0 && self.units[i - 1].tags & (says | says3) == 0 {
+                (subject, other) = (0, false);
             }
-            if unit.tags & says != 0 && subject & third != 0 {
-                return true;
-            }
-            seen += 1;
+            other |= unit.tags & says3 != 0 && subject & first == 0 && i > 0;
+            other |= unit.tags & says != 0 && subject & third != 0;
         }
-        false
+        other
     }
 
-    /// Whether the sentence takes something back, as far as its own words tell.
-    pub fn takes_back(&self) -> bool {
-        self.any(tag("retract"))
+    /// Whether the sentence takes something back, as far as its own words tell: what it names, or whatever was said last.
+    pub fn takes_back(&self) -> (bool, bool) {
+        (
+            self.any(tag("retract") | tag("retract-bare")),
+            self.any(tag("retract-bare")),
+        )
     }
 }
 
