@@ -3,7 +3,6 @@
 use sayso_engine::guards::provenance::claims::{Claim, Reader, quotes_of};
 use sayso_engine::lexicon::{Pack, RawConstruction, packs};
 use sayso_engine::rules::Pattern;
-use sayso_engine::text::fold::fold;
 use std::collections::BTreeSet;
 
 /// Fails with all complaints at once, so that a pack can be mended in one go.
