@@ -46,6 +46,8 @@ struct Constructions {
 
 struct Pack {
     lang: String,
+    /// Characters that are read as others, sorted.
+    shapes: BTreeMap<char, char>,
     words: BTreeMap<String, BTreeSet<String>>,
     /// Forms that stand in `speech.csv` only: notes are cut without them.
     speech_only: BTreeSet<String>,
@@ -129,6 +131,7 @@ fn names_in(pattern: &str) -> impl Iterator<Item = String> {
 fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: &Constructions) -> Pack {
     let lang = folder.file_name().expect("a name").to_string_lossy().into_owned();
     let mut words = marks.clone();
+    let shapes = read_shapes(&folder.join("shapes.txt"));
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .expect("a pack")
         .map(|e| e.expect("an entry").path())
@@ -139,6 +142,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
     let mut speech_only = BTreeSet::new();
     for file in files {
         for (form, tags) in read_words(&file) {
+            let form = form.chars().map(|c| *shapes.get(&c).unwrap_or(&c)).collect();
             if file.ends_with("speech.csv") && !words.contains_key(&form) {
                 speech_only.insert(form.clone());
             }
@@ -157,6 +161,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
     }
     Pack {
         lang,
+        shapes,
         words,
         speech_only,
         tags,
@@ -181,6 +186,22 @@ fn read_words(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
         }
     }
     out
+}
+
+/// Pairs of characters, white space between them; `#` begins a line for people. Both need as many bytes, so that offsets hold.
+fn read_shapes(file: &Path) -> BTreeMap<char, char> {
+    let Ok(text) = fs::read_to_string(file) else {
+        return BTreeMap::new();
+    };
+    let lines = text.lines().filter(|l| !l.starts_with('#'));
+    let pairs = lines.flat_map(str::split_whitespace).map(|pair| {
+        let [from, to] = pair.chars().collect::<Vec<char>>()[..] else {
+            panic!("{}: {pair:?} is no pair", file.display());
+        };
+        assert_eq!(from.len_utf8(), to.len_utf8(), "{}: {pair:?}", file.display());
+        (from, to)
+    });
+    pairs.collect()
 }
 
 fn read_toml(file: &Path) -> Constructions {
@@ -245,7 +266,8 @@ fn render(bits: &BTreeMap<String, usize>, packs: &[Pack]) -> String {
     writeln!(out, "static TAGS: &[(&str, u32)] = &{tags:?};").expect("a string");
     out.push_str("static PACKS: &[RawPack] = &[\n");
     for pack in packs {
-        writeln!(out, "RawPack {{ lang: {:?}, words: &[", pack.lang).expect("a string");
+        let shapes: Vec<(char, char)> = pack.shapes.iter().map(|(&a, &b)| (a, b)).collect();
+        writeln!(out, "RawPack {{ lang: {:?}, shapes: &{shapes:?}, words: &[", pack.lang).expect("a string");
         for (form, own) in &pack.words {
             let mask: u128 = own.iter().filter_map(|t| bits.get(t)).map(|bit| 1u128 << bit).sum();
             let mask = mask | u128::from(pack.speech_only.contains(form)) << 127;

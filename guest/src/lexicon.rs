@@ -8,6 +8,7 @@ use crate::rules::{Construction, Pattern};
 use crate::text::fold::is_cjk;
 use crate::text::segment;
 use crate::text::words::{Class, Token};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// A set of tags, a bit each.
@@ -19,6 +20,8 @@ const SPEECH_ONLY: Tags = 1 << 127;
 /// One pack as the build script wrote it.
 pub struct RawPack {
     lang: &'static str,
+    /// Characters that are read as others of as many bytes, sorted.
+    shapes: &'static [(char, char)],
     /// Sorted by form.
     words: &'static [(&'static str, Tags)],
     constructions: &'static [RawConstruction],
@@ -73,6 +76,7 @@ pub struct Unit {
 pub struct Pack {
     /// BCP 47 primary tag.
     pub lang: &'static str,
+    shapes: &'static [(char, char)],
     words: &'static [(&'static str, Tags)],
     /// Its constructions, its own and the shared ones.
     pub constructions: Vec<Construction>,
@@ -105,6 +109,7 @@ impl Pack {
             .filter_map(|w| w.0.strip_prefix('-'));
         Self {
             lang: raw.lang,
+            shapes: raw.shapes,
             words: raw.words,
             constructions: constructions.collect(),
             endings: endings.collect(),
@@ -183,6 +188,18 @@ impl Pack {
         0
     }
 
+    /// The text in the characters that the pack's forms are written in; every offset stays what it was.
+    fn shaped<'a>(&self, folded: &'a str) -> Cow<'a, str> {
+        let shape = |c: char| match self.shapes.binary_search_by_key(&c, |s| s.0) {
+            Ok(at) => self.shapes[at].1,
+            Err(_) => c,
+        };
+        if self.shapes.is_empty() || folded.chars().all(|c| shape(c) == c) {
+            return Cow::Borrowed(folded);
+        }
+        Cow::Owned(folded.chars().map(shape).collect())
+    }
+
     /// Cuts a folded line of a message into units: by all forms. Tokens inside `masked` ranges (quotations, code) become one unit with the range's tag.
     pub fn units(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)]) -> Vec<Unit> {
         self.cut(folded, tokens, masked, 0)
@@ -194,6 +211,8 @@ impl Pack {
     }
 
     fn cut(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)], skip: Tags) -> Vec<Unit> {
+        let shaped = self.shaped(folded);
+        let folded = &*shaped;
         let mut out = Vec::with_capacity(tokens.len());
         let mut masks = masked.iter().peekable();
         let mut i = 0;

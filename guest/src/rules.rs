@@ -411,6 +411,9 @@ impl Parser<'_> {
         for side in expression.split('|') {
             let (mut must, mut not) = (0, 0);
             for name in side.split('&') {
+                if name.trim_start_matches('!').is_empty() {
+                    return Err(format!("an empty tag in {expression:?}: blanks belong around a '|' beside a word"));
+                }
                 match name.strip_prefix('!') {
                     Some(name) => not |= tag(name),
                     // A tag that no pack uses is never there.
