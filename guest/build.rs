@@ -142,7 +142,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
     let mut speech_only = BTreeSet::new();
     for file in files {
         for (form, tags) in read_words(&file) {
-            let form = form.chars().map(|c| *shapes.get(&c).unwrap_or(&c)).collect();
+            let form: String = form.chars().map(|c| *shapes.get(&c).unwrap_or(&c)).collect();
             if file.ends_with("speech.csv") && !words.contains_key(&form) {
                 speech_only.insert(form.clone());
             }
