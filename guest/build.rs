@@ -75,7 +75,7 @@ fn main() {
     tags_in_code(&source, &mut asked);
     let bits = bits(&packs, &asked);
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("tables.rs");
-    fs::write(out, render(&bits, &packs)).expect("tables.rs");
+    fs::write(out, render(&bits, &asked, &packs)).expect("tables.rs");
 }
 
 /// The words in quotation marks in the engine's code: a tag among them may be asked for by name.
@@ -260,7 +260,7 @@ fn render_construction(c: &Construction, pattern: &str, out: &mut String) {
     .expect("a string");
 }
 
-fn render(bits: &BTreeMap<String, usize>, packs: &[Pack]) -> String {
+fn render(bits: &BTreeMap<String, usize>, asked: &BTreeSet<String>, packs: &[Pack]) -> String {
     let mut out = String::new();
     let tags: Vec<(&String, &usize)> = bits.iter().collect();
     writeln!(out, "static TAGS: &[(&str, u32)] = &{tags:?};").expect("a string");
@@ -269,7 +269,9 @@ fn render(bits: &BTreeMap<String, usize>, packs: &[Pack]) -> String {
         let shapes: Vec<(char, char)> = pack.shapes.iter().map(|(&a, &b)| (a, b)).collect();
         writeln!(out, "RawPack {{ lang: {:?}, shapes: &{shapes:?}, words: &[", pack.lang).expect("a string");
         for (form, own) in &pack.words {
-            let mask: u128 = own.iter().filter_map(|t| bits.get(t)).map(|bit| 1u128 << bit).sum();
+            // What neither this pack's patterns nor code ask for has no bit here: its bit may mean another tag in this pack.
+            let known = own.iter().filter(|t| pack.tags.contains(*t) || asked.contains(*t));
+            let mask = known.filter_map(|t| bits.get(t)).fold(0u128, |mask, bit| mask | 1 << bit);
             let mask = mask | u128::from(pack.speech_only.contains(form)) << 127;
             writeln!(out, "({form:?}, {mask:#x}),").expect("a string");
         }
