@@ -44,17 +44,42 @@ struct Constructions {
     construction: Vec<Construction>,
 }
 
+/// Forms with their tags.
+type Forms = BTreeMap<String, BTreeSet<String>>;
+
 struct Pack {
     lang: String,
     /// Characters that are read as others, sorted.
     shapes: BTreeMap<char, char>,
-    words: BTreeMap<String, BTreeSet<String>>,
-    /// Forms that stand in `speech.csv` only: notes are cut without them.
-    speech_only: BTreeSet<String>,
+    /// Forms by which notes are read.
+    words: Forms,
+    /// Forms by which messages are read besides.
+    speech: Forms,
     /// Every tag that the pack's patterns ask for.
     tags: BTreeSet<String>,
     constructions: String,
 }
+
+/// The tags by which code reads notes (`corpus/README.md`). These, and those of marks, have one bit in every pack, in notes and
+/// in messages; the others are a pack's own in notes, and all packs' together in messages.
+const SHARED: &[&str] = &[
+    "act",
+    "agreement",
+    "approval",
+    "code",
+    "conj",
+    "decision",
+    "func",
+    "instruction",
+    "light",
+    "other",
+    "preference",
+    "pron",
+    "quoted",
+    "rejection",
+    "stop",
+    "user",
+];
 
 fn main() {
     let corpus = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../corpus");
@@ -69,54 +94,8 @@ fn main() {
         .collect();
     folders.sort();
     let packs: Vec<Pack> = folders.iter().map(|f| read_pack(f, &marks, &shared)).collect();
-    let source = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("src");
-    println!("cargo::rerun-if-changed={}", source.display());
-    let mut asked = BTreeSet::new();
-    tags_in_code(&source, &mut asked);
-    let bits = bits(&packs, &asked);
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("tables.rs");
-    fs::write(out, render(&bits, &asked, &packs)).expect("tables.rs");
-}
-
-/// The words in quotation marks in the engine's code: a tag among them may be asked for by name.
-fn tags_in_code(folder: &Path, out: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).expect("the source") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            tags_in_code(&path, out);
-            continue;
-        }
-        let text = fs::read_to_string(&path).expect("a source file");
-        let words = text.split('"');
-        let like_tags = words.filter(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'));
-        out.extend(like_tags.map(str::to_owned));
-    }
-}
-
-/// A bit for each tag that somebody asks for. Two tags may share one when no pack's patterns ask for both and code asks for
-/// neither: so there may be 127 tags a pack, not in all.
-fn bits(packs: &[Pack], asked: &BTreeSet<String>) -> BTreeMap<String, usize> {
-    let given: BTreeSet<&String> = packs.iter().flat_map(|p| p.words.values().flatten()).collect();
-    let code: Vec<String> = ["quoted", "code"].map(str::to_owned).into();
-    let asked: Vec<&String> = asked.iter().filter(|n| given.contains(n)).chain(&code).collect();
-    let known: Vec<BTreeSet<&String>> = packs
-        .iter()
-        .map(|p| p.tags.iter().filter(|n| given.contains(n)).chain(asked.iter().copied()).collect())
-        .collect();
-    let mut names: Vec<&String> = known.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    // Those that many packs know come first: the others find room around them.
-    names.sort_by_key(|n| (std::cmp::Reverse(known.iter().filter(|k| k.contains(n)).count()), *n));
-    let mut taken = vec![0u128; packs.len()];
-    let mut out = BTreeMap::new();
-    for name in names {
-        let here: Vec<usize> = (0..packs.len()).filter(|&i| known[i].contains(name)).collect();
-        let all = here.iter().fold(0, |all, &i| all | taken[i]);
-        let bit = (!all).trailing_zeros() as usize;
-        assert!(bit < 127, "no bit is left for the tag {name:?}: at most 127 tags a pack");
-        here.iter().for_each(|&i| taken[i] |= 1 << bit);
-        out.insert(name.clone(), bit);
-    }
-    out
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("tables.rs"), render(&marks, &packs, &out)).expect("tables.rs");
 }
 
 /// The names in a pattern: what is neither a quoted word nor a number.
@@ -137,16 +116,17 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
         .map(|e| e.expect("an entry").path())
         .filter(|p| p.extension().is_some_and(|x| x == "csv"))
         .collect();
-    // Last, so that what it alone has is known.
-    files.sort_by_key(|f| (f.ends_with("speech.csv"), f.clone()));
-    let mut speech_only = BTreeSet::new();
+    files.sort();
+    let mut speech = Forms::new();
     for file in files {
+        let into = if file.ends_with("speech.csv") {
+            &mut speech
+        } else {
+            &mut words
+        };
         for (form, tags) in read_words(&file) {
             let form: String = form.chars().map(|c| *shapes.get(&c).unwrap_or(&c)).collect();
-            if file.ends_with("speech.csv") && !words.contains_key(&form) {
-                speech_only.insert(form.clone());
-            }
-            words.entry(form).or_default().extend(tags);
+            into.entry(form).or_default().extend(tags);
         }
     }
     let own: Constructions = read_toml(&folder.join("constructions.toml"));
@@ -163,7 +143,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
         lang,
         shapes,
         words,
-        speech_only,
+        speech,
         tags,
         constructions: text,
     }
@@ -260,23 +240,76 @@ fn render_construction(c: &Construction, pattern: &str, out: &mut String) {
     .expect("a string");
 }
 
-fn render(bits: &BTreeMap<String, usize>, asked: &BTreeSet<String>, packs: &[Pack]) -> String {
+/// The bits of tags in one kind of text.
+struct Bits {
+    shared: Vec<String>,
+    own: Vec<String>,
+}
+
+impl Bits {
+    fn new(lang: &str, shared: &BTreeSet<String>, own: BTreeSet<&String>) -> Self {
+        let own: Vec<String> = own.into_iter().filter(|t| !shared.contains(*t)).cloned().collect();
+        let count = shared.len() + own.len();
+        assert!(count < 127, "{lang}: {count} tags, 126 at most: {own:?}");
+        Self {
+            shared: shared.iter().cloned().collect(),
+            own,
+        }
+    }
+
+    /// The mask of some tags; tags without a bit here are left out: nobody asks for them.
+    fn mask(&self, tags: Option<&BTreeSet<String>>) -> u128 {
+        let bit = |t: &String| match self.shared.binary_search(t) {
+            Ok(at) => 1 << at,
+            Err(_) => self.own.binary_search(t).map_or(0, |at| 1 << (self.shared.len() + at)),
+        };
+        tags.into_iter().flatten().map(bit).fold(0, |mask, bit| mask | bit)
+    }
+}
+
+fn render(marks: &Forms, packs: &[Pack], folder: &Path) -> String {
+    let mut shared: BTreeSet<String> = SHARED.iter().map(|&t| t.to_owned()).collect();
+    shared.extend(marks.values().flatten().cloned());
+    let messages = Bits::new(
+        "messages",
+        &shared,
+        packs.iter().flat_map(|p| p.speech.values().flatten()).collect(),
+    );
     let mut out = String::new();
-    let tags: Vec<(&String, &usize)> = bits.iter().collect();
-    writeln!(out, "static TAGS: &[(&str, u32)] = &{tags:?};").expect("a string");
+    writeln!(out, "static SHARED_TAGS: &[&str] = &{:?};", messages.shared).expect("a string");
+    writeln!(out, "static MESSAGE_TAGS: &[&str] = &{:?};", messages.own).expect("a string");
     out.push_str("static PACKS: &[RawPack] = &[\n");
     for pack in packs {
-        let shapes: Vec<(char, char)> = pack.shapes.iter().map(|(&a, &b)| (a, b)).collect();
-        writeln!(out, "RawPack {{ lang: {:?}, shapes: &{shapes:?}, words: &[", pack.lang).expect("a string");
-        for (form, own) in &pack.words {
-            // What neither this pack's patterns nor code ask for has no bit here: its bit may mean another tag in this pack.
-            let known = own.iter().filter(|t| pack.tags.contains(*t) || asked.contains(*t));
-            let mask = known.filter_map(|t| bits.get(t)).fold(0u128, |mask, bit| mask | 1 << bit);
-            let mask = mask | u128::from(pack.speech_only.contains(form)) << 127;
-            writeln!(out, "({form:?}, {mask:#x}),").expect("a string");
-        }
-        writeln!(out, "], constructions: &[{}] }},", pack.constructions).expect("a string");
+        render_pack(pack, &shared, &messages, folder, &mut out);
     }
     out.push_str("];\n");
     out
+}
+
+/// A pack: its forms as a transducer from form to the index of a pair of masks, in a file of its own.
+fn render_pack(pack: &Pack, shared: &BTreeSet<String>, messages: &Bits, folder: &Path, out: &mut String) {
+    let notes = Bits::new(&pack.lang, shared, pack.tags.iter().collect());
+    let forms: BTreeSet<&String> = pack.words.keys().chain(pack.speech.keys()).collect();
+    let mut masks: Vec<(u128, u128)> = Vec::new();
+    let mut map = fst::MapBuilder::memory();
+    for form in forms {
+        let (word, said) = (pack.words.get(form), pack.speech.get(form));
+        let note = notes.mask(word) | u128::from(word.is_none()) << 127;
+        let pair = (note, messages.mask(word) | messages.mask(said));
+        let at = masks.iter().position(|m| *m == pair).unwrap_or_else(|| {
+            masks.push(pair);
+            masks.len() - 1
+        });
+        map.insert(form, at as u64).expect("sorted");
+    }
+    let shapes: Vec<(char, char)> = pack.shapes.iter().map(|(&a, &b)| (a, b)).collect();
+    let file = format!("{}.fst", pack.lang);
+    fs::write(folder.join(&file), map.into_inner().expect("in memory")).expect("a transducer");
+    writeln!(
+        out,
+        "RawPack {{ lang: {:?}, shapes: &{shapes:?}, tags: &{:?}, forms: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")), masks: &{masks:?}, \
+         constructions: &[{}] }},",
+        pack.lang, notes.own, pack.constructions
+    )
+    .expect("a string");
 }

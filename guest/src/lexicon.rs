@@ -8,13 +8,15 @@ use crate::rules::{Construction, Pattern};
 use crate::text::fold::is_cjk;
 use crate::text::segment;
 use crate::text::words::{Class, Token};
+use fst::raw::{Fst, Output};
+use fst::{IntoStreamer, Streamer};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// A set of tags, a bit each.
 pub type Tags = u128;
 
-/// Set by the build script on forms of `speech.csv` alone: they would join or hide words of a note. No unit has it.
+/// Set by the build script on forms of `speech.csv` alone, in the masks for notes: they would join or hide words of a note.
 const SPEECH_ONLY: Tags = 1 << 127;
 
 /// One pack as the build script wrote it.
@@ -22,9 +24,24 @@ pub struct RawPack {
     lang: &'static str,
     /// Characters that are read as others of as many bytes, sorted.
     shapes: &'static [(char, char)],
-    /// Sorted by form.
-    words: &'static [(&'static str, Tags)],
+    /// The tags that only this pack has in notes, sorted; their bits follow those of [`SHARED_TAGS`].
+    tags: &'static [&'static str],
+    /// A transducer from each form to the index of its masks.
+    forms: &'static [u8],
+    /// Pairs of masks: in notes, in messages.
+    masks: &'static [(Tags, Tags)],
     constructions: &'static [RawConstruction],
+}
+
+/// What is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// A note that is about to be stored.
+    Note,
+    /// What somebody said.
+    Message,
+    /// Whichever it is: only whether the pack knows the word matters.
+    Either,
 }
 
 /// One construction as the build script wrote it.
@@ -51,14 +68,18 @@ pub struct RawConstruction {
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// The bit of a tag; no bit for a name that no pack uses.
+/// The bit of a tag that code asks for: in messages every tag, in notes those that `build.rs` lists.
 pub fn tag(name: &str) -> Tags {
-    TAGS.binary_search_by(|t| t.0.cmp(name)).map_or(0, |i| 1 << TAGS[i].1)
+    let own = |_| MESSAGE_TAGS.binary_search(&name).map(|i| SHARED_TAGS.len() + i);
+    SHARED_TAGS.binary_search(&name).or_else(own).map_or(0, |i| 1 << i)
 }
 
-/// The names of all tags that patterns or code ask for, sorted, with their bits; tags that never meet may share one.
-pub fn tag_names() -> &'static [(&'static str, u32)] {
-    TAGS
+impl RawPack {
+    /// The bit of a tag in notes; no bit for a name that the pack does not use.
+    fn tag(&self, name: &str) -> Tags {
+        let own = |_| self.tags.binary_search(&name).map(|i| SHARED_TAGS.len() + i);
+        SHARED_TAGS.binary_search(&name).or_else(own).map_or(0, |i| 1 << i)
+    }
 }
 
 /// A word, a phrase or a quotation of a line, with what the pack says about it: half-open bytes into the folded line.
@@ -76,17 +97,18 @@ pub struct Unit {
 pub struct Pack {
     /// BCP 47 primary tag.
     pub lang: &'static str,
-    shapes: &'static [(char, char)],
-    words: &'static [(&'static str, Tags)],
+    words: &'static RawPack,
+    /// From each form to the index of its masks.
+    forms: Fst<&'static [u8]>,
     /// Its constructions, its own and the shared ones.
     pub constructions: Vec<Construction>,
-    endings: Vec<&'static str>,
+    endings: Vec<String>,
 }
 
 /// All packs, in the order of their tags. Parsed once a process.
 pub fn packs() -> &'static [Pack] {
     static PARSED: OnceLock<Vec<Pack>> = OnceLock::new();
-    PARSED.get_or_init(|| PACKS.iter().map(Pack::new).collect())
+    PARSED.get_or_init(|| PACKS.iter().filter_map(Pack::new).collect())
 }
 
 /// The pack of a language.
@@ -95,106 +117,154 @@ pub fn pack(lang: &str) -> Option<&'static Pack> {
 }
 
 impl Pack {
-    fn new(raw: &'static RawPack) -> Self {
-        // A pattern that does not parse can't be used; the test `every_construction_parses` keeps that from shipping.
+    /// None for a transducer that is damaged; the build script writes none.
+    fn new(raw: &'static RawPack) -> Option<Self> {
+        let forms = Fst::new(raw.forms).ok()?;
+        // A pattern that does not parse can't be used; the test of the packs keeps that from shipping.
         let constructions = raw.constructions.iter().filter_map(|c| {
-            let pattern = Pattern::parse(c.pattern).ok()?;
+            let pattern = Pattern::parse(c.pattern, &|name| raw.tag(name)).ok()?;
             Some(Construction { raw: c, pattern })
         });
-        let ending = tag("ending");
-        let endings = raw
-            .words
-            .iter()
-            .filter(|w| w.1 & ending != 0)
-            .filter_map(|w| w.0.strip_prefix('-'));
-        Self {
+        let mut pack = Self {
             lang: raw.lang,
-            shapes: raw.shapes,
-            words: raw.words,
+            words: raw,
+            forms,
             constructions: constructions.collect(),
-            endings: endings.collect(),
+            endings: Vec::new(),
+        };
+        let ending = tag("ending");
+        let mut stream = pack.forms.range().ge("-").lt(".").into_stream();
+        let mut endings = Vec::new();
+        while let Some((form, at)) = stream.next() {
+            if raw.masks[at.value() as usize].1 & ending != 0 && form.len() > 1 {
+                endings.extend(std::str::from_utf8(&form[1..]).map(str::to_owned));
+            }
         }
+        pack.endings = endings;
+        Some(pack)
     }
 
     /// The constructions as they stand in the data, for tests and `explain`.
     pub fn raw(&self) -> &'static [RawConstruction] {
-        PACKS
-            .iter()
-            .find(|p| p.lang == self.lang)
-            .map_or(&[], |p| p.constructions)
+        self.words.constructions
+    }
+
+    /// The bit of a tag in this pack's notes; no bit for a name that its patterns do not use.
+    pub fn tag(&self, name: &str) -> Tags {
+        self.words.tag(name)
+    }
+
+    /// The names of the tags that a note's unit has, for people.
+    pub fn tag_names(&self, tags: Tags) -> impl Iterator<Item = &'static str> {
+        let all = SHARED_TAGS.iter().chain(self.words.tags).enumerate();
+        all.filter(move |(i, _)| tags >> i & 1 == 1).map(|(_, name)| *name)
     }
 
     /// Endings that a light stem cuts off: forms `-…` with the tag `ending`.
-    pub fn endings(&self) -> &[&'static str] {
+    pub fn endings(&self) -> &[String] {
         &self.endings
     }
 
     /// The forms of the pack, for tests.
-    pub fn forms(&self) -> impl Iterator<Item = &'static str> {
-        self.words.iter().map(|w| w.0)
+    pub fn forms(&self) -> Vec<String> {
+        let mut stream = self.forms.stream();
+        let mut out = Vec::new();
+        while let Some((form, _)) = stream.next() {
+            out.push(String::from_utf8_lossy(form).into_owned());
+        }
+        out
     }
 
-    /// The tags of the longest form that begins at token `i`, and how many tokens it has; one token without tags otherwise.
+    /// The tags that a message gives to the longest form that begins at token `i`, and how many tokens the form has; one token
+    /// without tags otherwise.
     pub fn look_up(&self, folded: &str, tokens: &[Token], i: usize) -> (usize, Tags) {
-        self.find(folded, tokens, i, 0)
+        self.find(folded, tokens, i, Read::Message)
     }
 
-    /// As [`Self::look_up`], without forms that have one of the tags `skip`.
-    fn find(&self, folded: &str, tokens: &[Token], i: usize, skip: Tags) -> (usize, Tags) {
+    fn find(&self, folded: &str, tokens: &[Token], i: usize, read: Read) -> (usize, Tags) {
         let head = tokens[i];
-        let rest = &folded[head.start..];
-        let word = head.of(folded);
-        let from = self.words.partition_point(|w| w.0 < word);
-        let mut best = (1, 0, 0);
-        for &(form, tags) in self.words[from..].iter().take_while(|w| w.0.starts_with(word)) {
-            if form.len() > best.2 && tags & skip == 0 && rest.starts_with(form) {
-                let end = head.start + form.len();
-                let last = tokens[i..].partition_point(|t| t.end < end);
-                if tokens.get(i + last).is_some_and(|t| t.end == end) {
-                    best = (last + 1, tags, form.len());
-                }
+        let mut best: Option<(usize, Tags)> = None;
+        // The longest `…*` form that the word begins with.
+        let mut prefix: Option<Tags> = None;
+        let mut last = i;
+        self.walk(&folded[head.start..], |length, found, starred| {
+            let end = head.start + length;
+            while last < tokens.len() && tokens[last].end < end {
+                last += 1;
             }
+            if let Some(tags) = found.and_then(|at| self.meant(at, read))
+                && tokens.get(last).is_some_and(|t| t.end == end)
+            {
+                best = Some((last + 1 - i, tags));
+            }
+            if let Some(tags) = starred.and_then(|at| self.meant(at, read))
+                && end <= head.end
+            {
+                prefix = Some(tags);
+            }
+            last < tokens.len()
+        });
+        if let Some(best) = best {
+            return best;
         }
-        if best.2 == 0 && head.class == Class::Word {
-            best.1 = self.affixed(word);
+        if head.class != Class::Word {
+            return (1, 0);
         }
-        (best.0, best.1 & !SPEECH_ONLY)
+        let suffix = || self.suffixed(head.of(folded), read);
+        (1, prefix.or_else(suffix).unwrap_or(0))
     }
 
-    /// The tags of the longest `…*` form that the word begins with; failing that, of the longest `*…` form that it ends with.
-    fn affixed(&self, word: &str) -> Tags {
-        let ends = word.char_indices().map(|(i, c)| i + c.len_utf8());
-        let mut found = 0;
-        let mut key = String::with_capacity(word.len() + 1);
-        for end in ends {
-            key.clear();
-            key.push_str(&word[..end]);
-            key.push('*');
-            if let Ok(at) = self.words.binary_search_by(|w| w.0.cmp(&key)) {
-                found = self.words[at].1;
+    /// Follows the text through the transducer and tells at each length what ends there: a form, and a form with a `*` behind it.
+    /// Goes on while it is told to.
+    fn walk(&self, text: &str, mut tell: impl FnMut(usize, Option<u64>, Option<u64>) -> bool) {
+        let mut node = self.forms.root();
+        let mut out = Output::zero();
+        for (i, &byte) in text.as_bytes().iter().enumerate() {
+            let Some(at) = node.find_input(byte) else { return };
+            let step = node.transition(at);
+            out = out.cat(step.out);
+            node = self.forms.node(step.addr);
+            let found = node.is_final().then(|| out.cat(node.final_output()).value());
+            let starred = node.find_input(b'*').and_then(|at| {
+                let step = node.transition(at);
+                let end = self.forms.node(step.addr);
+                end.is_final()
+                    .then(|| out.cat(step.out).cat(end.final_output()).value())
+            });
+            if (found.is_some() || starred.is_some()) && !tell(i + 1, found, starred) {
+                return;
             }
         }
-        if found != 0 {
-            return found;
+    }
+
+    /// The tags of the masks at an index where they are read; none in notes for a form of messages alone.
+    fn meant(&self, at: u64, read: Read) -> Option<Tags> {
+        let (note, message) = *self.words.masks.get(at as usize)?;
+        match read {
+            Read::Note => (note & SPEECH_ONLY == 0).then_some(note),
+            Read::Message => Some(message),
+            Read::Either => Some(note & !SPEECH_ONLY | message),
         }
-        for (start, _) in word.char_indices().skip(1) {
+    }
+
+    /// The tags of the longest `*…` form that the word ends with.
+    fn suffixed(&self, word: &str, read: Read) -> Option<Tags> {
+        let mut key = String::with_capacity(word.len() + 1);
+        word.char_indices().skip(1).find_map(|(start, _)| {
             key.clear();
             key.push('*');
             key.push_str(&word[start..]);
-            if let Ok(at) = self.words.binary_search_by(|w| w.0.cmp(&key)) {
-                return self.words[at].1;
-            }
-        }
-        0
+            self.forms.get(&key).and_then(|at| self.meant(at.value(), read))
+        })
     }
 
     /// The text in the characters that the pack's forms are written in; every offset stays what it was.
     fn shaped<'a>(&self, folded: &'a str) -> Cow<'a, str> {
-        let shape = |c: char| match self.shapes.binary_search_by_key(&c, |s| s.0) {
-            Ok(at) => self.shapes[at].1,
+        let shape = |c: char| match self.words.shapes.binary_search_by_key(&c, |s| s.0) {
+            Ok(at) => self.words.shapes[at].1,
             Err(_) => c,
         };
-        if self.shapes.is_empty() || folded.chars().all(|c| shape(c) == c) {
+        if self.words.shapes.is_empty() || folded.chars().all(|c| shape(c) == c) {
             return Cow::Borrowed(folded);
         }
         Cow::Owned(folded.chars().map(shape).collect())
@@ -202,15 +272,15 @@ impl Pack {
 
     /// Cuts a folded line of a message into units: by all forms. Tokens inside `masked` ranges (quotations, code) become one unit with the range's tag.
     pub fn units(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)]) -> Vec<Unit> {
-        self.cut(folded, tokens, masked, 0)
+        self.cut(folded, tokens, masked, Read::Message)
     }
 
     /// Cuts a folded line of a note into units: as [`Self::units`], without the forms of `speech.csv` alone.
     pub fn note_units(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)]) -> Vec<Unit> {
-        self.cut(folded, tokens, masked, SPEECH_ONLY)
+        self.cut(folded, tokens, masked, Read::Note)
     }
 
-    fn cut(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)], skip: Tags) -> Vec<Unit> {
+    fn cut(&self, folded: &str, tokens: &[Token], masked: &[(usize, usize, Tags)], read: Read) -> Vec<Unit> {
         let shaped = self.shaped(folded);
         let folded = &*shaped;
         let mut out = Vec::with_capacity(tokens.len());
@@ -235,7 +305,7 @@ impl Pack {
             let limit = masks
                 .peek()
                 .map_or(tokens.len(), |m| tokens.partition_point(|t| t.end <= m.0).max(i + 1));
-            let (count, tags) = self.find(folded, &tokens[..limit], i, skip);
+            let (count, tags) = self.find(folded, &tokens[..limit], i, read);
             out.push(Unit {
                 start: token.start,
                 end: tokens[i + count - 1].end,
@@ -300,7 +370,7 @@ fn best_latin(folded: &str, tokens: &[Token]) -> &'static str {
         let mut known = 0;
         let mut i = 0;
         while i < tokens.len() {
-            let (count, tags) = pack.look_up(folded, tokens, i);
+            let (count, tags) = pack.find(folded, tokens, i, Read::Either);
             if tags != 0 && tokens[i].class == Class::Word {
                 known += tokens[i + count - 1].end - tokens[i].start;
             }

@@ -15,7 +15,7 @@
 //! The head is found by its tags; what stands before is matched backwards from it, what stands after forwards, each by a
 //! bit-parallel automaton of at most 64 positions. So the work is linear in the text, and every head is judged by itself.
 
-use crate::lexicon::{RawConstruction, Tags, Unit, tag};
+use crate::lexicon::{RawConstruction, Tags, Unit};
 
 /// Positions of one side of a pattern: bits of a machine word.
 const POSITIONS_MAX: usize = 64;
@@ -84,12 +84,13 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Parses a pattern; the error says what is wrong and where.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Parses a pattern, whose tags have the bits that `tags` gives; the error says what is wrong and where.
+    pub fn parse(text: &str, tags: &dyn Fn(&str) -> Tags) -> Result<Self, String> {
         let mut parser = Parser {
             rest: text.trim(),
             head: None,
             depth: 0,
+            tags,
         };
         let anchored_left = parser.eat("^");
         let left = parser.sequence()?;
@@ -280,6 +281,7 @@ impl Side {
 
 struct Parser<'a> {
     rest: &'a str,
+    tags: &'a dyn Fn(&str) -> Tags,
     head: Option<Test>,
     /// How many parentheses are open: in them `^` and `$` are items.
     depth: usize,
@@ -298,7 +300,10 @@ impl Parser<'_> {
         let mut items = Vec::new();
         loop {
             self.rest = self.rest.trim_start();
-            if self.rest.is_empty() || self.rest.starts_with([')', '|']) || self.depth == 0 && self.rest.starts_with('$') {
+            if self.rest.is_empty()
+                || self.rest.starts_with([')', '|'])
+                || self.depth == 0 && self.rest.starts_with('$')
+            {
                 return Ok(Node::Sequence(items));
             }
             if self.eat("@") {
@@ -337,7 +342,7 @@ impl Parser<'_> {
             self.rest = &self.rest[2..];
             let n = self.number()?;
             let gap = Test {
-                any: vec![(0, tag("stop"))],
+                any: vec![(0, (self.tags)("stop"))],
                 word: None,
                 edge: false,
             };
@@ -412,12 +417,20 @@ impl Parser<'_> {
             let (mut must, mut not) = (0, 0);
             for name in side.split('&') {
                 if name.trim_start_matches('!').is_empty() {
-                    return Err(format!("an empty tag in {expression:?}: blanks belong around a '|' beside a word"));
+                    return Err(format!(
+                        "an empty tag in {expression:?}: blanks belong around a '|' beside a word"
+                    ));
                 }
                 match name.strip_prefix('!') {
-                    Some(name) => not |= tag(name),
+                    Some(name) => not |= (self.tags)(name),
                     // A tag that no pack uses is never there.
-                    None => must |= if tag(name) == 0 { NEVER } else { tag(name) },
+                    None => {
+                        must |= if (self.tags)(name) == 0 {
+                            NEVER
+                        } else {
+                            (self.tags)(name)
+                        }
+                    }
                 }
             }
             any.push((must, not));

@@ -35,7 +35,12 @@ fn every(mut complain: impl FnMut(&'static Pack, &'static RawConstruction) -> Ve
 
 #[test]
 fn every_construction_parses() {
-    none(&every(|_, raw| Pattern::parse(raw.pattern).err().into_iter().collect()));
+    none(&every(|pack, raw| {
+        Pattern::parse(raw.pattern, &|name| pack.tag(name))
+            .err()
+            .into_iter()
+            .collect()
+    }));
 }
 
 #[test]
@@ -60,7 +65,10 @@ fn identifiers_are_used_once() {
     let mut seen = BTreeSet::new();
     none(&every(|pack, raw| {
         let again = !seen.insert((pack.lang, raw.id));
-        again.then(|| "the identifier is used twice".to_owned()).into_iter().collect()
+        again
+            .then(|| "the identifier is used twice".to_owned())
+            .into_iter()
+            .collect()
     }));
 }
 
@@ -98,7 +106,8 @@ fn every_not_construction_explains_its_hits_away() {
                 return Some(format!("claim in a hit: {line:?}, by {:?}", names(&found)));
             }
             let refused = reader(pack).refusals(line, &quotes_of(line));
-            (!refused.contains(&(pack.lang, raw.id))).then(|| format!("explains nothing away: {line:?}, only {refused:?}"))
+            (!refused.contains(&(pack.lang, raw.id)))
+                .then(|| format!("explains nothing away: {line:?}, only {refused:?}"))
         };
         let hits = if raw.not.is_empty() { &[] } else { raw.hits };
         hits.iter().filter_map(explain).collect()

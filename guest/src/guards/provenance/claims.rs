@@ -111,7 +111,11 @@ impl Reader {
             let cut = self.cut(pack, line, &folded, &tokens, quotes);
             for &range in &cut.sentences {
                 let found = (range.0..range.1).filter(|&head| cut.finder(range, head).is_some());
-                out.extend(found.flat_map(|head| cut.refusers(range, head)).map(|id| (pack.lang, id)));
+                out.extend(
+                    found
+                        .flat_map(|head| cut.refusers(range, head))
+                        .map(|id| (pack.lang, id)),
+                );
             }
         }
         out

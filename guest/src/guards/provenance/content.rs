@@ -199,7 +199,7 @@ pub fn stem(word: &str, pack: &Pack) -> String {
     let cut = pack
         .endings()
         .iter()
-        .filter(|e| word.ends_with(**e) && count >= STEM_CHARS_MIN + e.chars().count())
+        .filter(|e| word.ends_with(e.as_str()) && count >= STEM_CHARS_MIN + e.chars().count())
         .max_by_key(|e| e.len());
     let stem = cut.map_or(word, |e| &word[..word.len() - e.len()]);
     // "stopping" and "stop", "planned" and "plan".
