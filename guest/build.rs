@@ -295,7 +295,13 @@ fn render_pack(pack: &Pack, shared: &BTreeSet<String>, messages: &Bits, folder: 
     for form in forms {
         let (word, said) = (pack.words.get(form), pack.speech.get(form));
         let note = notes.mask(word) | u128::from(word.is_none()) << 127;
-        let pair = (note, messages.mask(word) | messages.mask(said));
+        // What a pack calls its words in notes says nothing of messages, but for the tags that both share.
+        let pair = (
+            note,
+            messages.mask(word) & ((1 << messages.shared.len()) - 1)
+                | messages.mask(said)
+                | u128::from(said.is_some()) << 127,
+        );
         let at = masks.iter().position(|m| *m == pair).unwrap_or_else(|| {
             masks.push(pair);
             masks.len() - 1

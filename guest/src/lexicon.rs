@@ -19,6 +19,9 @@ pub type Tags = u128;
 /// Set by the build script on forms of `speech.csv` alone, in the masks for notes: they would join or hide words of a note.
 const SPEECH_ONLY: Tags = 1 << 127;
 
+/// Set by the build script on forms of `speech.csv`, in the masks for messages: they come before longer forms of notes.
+const SPEECH: Tags = 1 << 127;
+
 /// One pack as the build script wrote it.
 pub struct RawPack {
     lang: &'static str,
@@ -72,6 +75,12 @@ include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 pub fn tag(name: &str) -> Tags {
     let own = |_| MESSAGE_TAGS.binary_search(&name).map(|i| SHARED_TAGS.len() + i);
     SHARED_TAGS.binary_search(&name).or_else(own).map_or(0, |i| 1 << i)
+}
+
+/// The names of the tags that a message's unit has, for people.
+pub fn message_tags(tags: Tags) -> impl Iterator<Item = &'static str> {
+    let all = SHARED_TAGS.iter().chain(MESSAGE_TAGS).enumerate();
+    all.filter(move |(i, _)| tags >> i & 1 == 1).map(|(_, name)| *name)
 }
 
 impl RawPack {
@@ -195,7 +204,11 @@ impl Pack {
             if let Some(tags) = found.and_then(|at| self.meant(at, read))
                 && tokens.get(last).is_some_and(|t| t.end == end)
             {
-                best = Some((last + 1 - i, tags));
+                // A message is read by the forms of messages first, however long a form of notes is.
+                let spoken = |tags: Tags| read == Read::Message && tags & SPEECH != 0;
+                if spoken(tags) || !best.is_some_and(|b: (usize, Tags)| spoken(b.1)) {
+                    best = Some((last + 1 - i, tags));
+                }
             }
             if let Some(tags) = starred.and_then(|at| self.meant(at, read))
                 && end <= head.end
@@ -204,14 +217,14 @@ impl Pack {
             }
             last < tokens.len()
         });
-        if let Some(best) = best {
-            return best;
+        if let Some((count, tags)) = best {
+            return (count, tags & !SPEECH);
         }
         if head.class != Class::Word {
             return (1, 0);
         }
         let suffix = || self.suffixed(head.of(folded), read);
-        (1, prefix.or_else(suffix).unwrap_or(0))
+        (1, prefix.or_else(suffix).unwrap_or(0) & !SPEECH)
     }
 
     /// Follows the text through the transducer and tells at each length what ends there: a form, and a form with a `*` behind it.
@@ -243,7 +256,7 @@ impl Pack {
         match read {
             Read::Note => (note & SPEECH_ONLY == 0).then_some(note),
             Read::Message => Some(message),
-            Read::Either => Some(note & !SPEECH_ONLY | message),
+            Read::Either => Some(note & !SPEECH_ONLY | message & !SPEECH),
         }
     }
 

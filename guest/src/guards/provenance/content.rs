@@ -33,6 +33,8 @@ struct Known {
     anti: Tags,
     stop: Tags,
     wide: Tags,
+    slight: Tags,
+    particle: Tags,
     set: Tags,
     end: Tags,
     contrast: Tags,
@@ -71,8 +73,6 @@ fn known() -> &'static Known {
             "aux",
             "modal",
             "anti",
-            "quote-label",
-            "pasted",
             "colon",
             "dash",
             "open",
@@ -90,6 +90,8 @@ fn known() -> &'static Known {
             anti: tag("anti"),
             stop: tag("stop"),
             wide: tag("neg-wide"),
+            slight: tag("func") | tag("light"),
+            particle: tag("particle"),
             set: tag("neg-set"),
             end: tag("scope-end"),
             contrast: tag("contrast"),
@@ -108,7 +110,7 @@ pub fn content_words(folded: &str, units: &[Unit], pack: &Pack) -> Vec<ContentWo
         let run = cjk_run(folded, &units[i..], known.nothing);
         if run > 0 {
             let from = out.len();
-            pairs(folded, &units[i..i + run], &mut out);
+            pairs(folded, &units[i..i + run], known.nothing, &mut out);
             places.resize(places.len() + out.len() - from, i);
             i += run;
             continue;
@@ -133,11 +135,14 @@ pub fn content_words(folded: &str, units: &[Unit], pack: &Pack) -> Vec<ContentWo
     out
 }
 
-/// How many units from here are untagged single characters of a script without spaces.
+/// How many units from here are single characters of a script without spaces that may be parts of words: untagged ones, and function
+/// words that are no mere particles (地 is "-ly", and the first half of 地毯).
 fn cjk_run(folded: &str, units: &[Unit], nothing: Tags) -> usize {
+    let known = known();
     let single = |u: &&Unit| {
         let mut chars = folded[u.start..u.end].chars();
-        u.tags & nothing == 0 && chars.next().is_some_and(is_cjk)
+        let part = u.tags & nothing & !known.slight == 0 && u.tags & known.particle == 0;
+        part && chars.next().is_some_and(is_cjk) && chars.next().is_none()
     };
     let mut run = 0;
     for unit in units.iter().take_while(single) {
@@ -146,11 +151,16 @@ fn cjk_run(folded: &str, units: &[Unit], nothing: Tags) -> usize {
         }
         run += 1;
     }
-    run
+    // A run of function words alone is no content.
+    if units[..run].iter().all(|u| u.tags & nothing != 0) {
+        0
+    } else {
+        run
+    }
 }
 
 /// Pairs of neighbouring characters; a run of one is a word by itself. Kana say little alone and only join.
-fn pairs(folded: &str, units: &[Unit], out: &mut Vec<ContentWord>) {
+fn pairs(folded: &str, units: &[Unit], nothing: Tags, out: &mut Vec<ContentWord>) {
     let (start, end) = (units[0].start, units[units.len() - 1].end);
     let chars: Vec<(usize, char)> = folded[start..end].char_indices().map(|(i, c)| (start + i, c)).collect();
     let mut push = |from: usize, to: usize| {
@@ -163,12 +173,13 @@ fn pairs(folded: &str, units: &[Unit], out: &mut Vec<ContentWord>) {
         });
     };
     let hiragana = |c: char| matches!(c as u32, 0x3041..=0x309F);
+    let means = |i: usize| units[i].tags & nothing == 0;
     if chars.len() == 1 && !hiragana(chars[0].1) {
         push(0, 0);
     }
     for i in 1..chars.len() {
         match (hiragana(chars[i - 1].1), hiragana(chars[i].1)) {
-            (false, false) => push(i - 1, i),
+            (false, false) if means(i - 1) || means(i) => push(i - 1, i),
             // A lone ideograph between kana: the stem of a verb or an adjective.
             (true, false) if chars.get(i + 1).is_none_or(|n| hiragana(n.1)) => push(i, i),
             (false, true) if i == 1 => push(0, 0),
@@ -245,7 +256,7 @@ fn sign(units: &[Unit], clause: (usize, usize), places: &[usize], words: &mut [C
     };
     for i in clause.0..clause.1 {
         let tags = units[i].tags;
-        if tags & known.anti != 0 {
+        if tags & known.anti != 0 && tags & (known.neg | known.neg_both | known.neg_after) == 0 {
             let (from, to) = joined(units, clause, i, known.end | known.contrast);
             let (from, to) = range(from, to);
             words[from..to].iter_mut().for_each(|w| w.undone = true);
@@ -267,7 +278,9 @@ fn sign(units: &[Unit], clause: (usize, usize), places: &[usize], words: &mut [C
                 (i + 1..clause.1).find(cuts).unwrap_or(clause.1)
             };
             let reach = range(i + 1, end);
-            let reach = if reach.0 == reach.1 { range(clause.0, i) } else { reach };
+            let before = range(clause.0, i);
+            let first = !words[before.0..before.1].iter().any(|w| w.negated);
+            let reach = if reach.0 == reach.1 && first { before } else { reach };
             if tags & known.set != 0 {
                 words[reach.0..reach.1].iter_mut().for_each(|w| w.negated = true);
             } else {
