@@ -318,7 +318,10 @@ impl Pack {
             let limit = masks
                 .peek()
                 .map_or(tokens.len(), |m| tokens.partition_point(|t| t.end <= m.0).max(i + 1));
-            let (count, tags) = self.find(folded, &tokens[..limit], i, read);
+            let (count, mut tags) = self.find(folded, &tokens[..limit], i, read);
+            if token.of(folded) == "-" && blanks_around(folded, token) {
+                tags |= self.words.tag("brk");
+            }
             out.push(Unit {
                 start: token.start,
                 end: tokens[i + count - 1].end,
@@ -328,6 +331,13 @@ impl Pack {
         }
         out
     }
+}
+
+/// Whether a dash joins a remark (`brk`), and not two parts of a word.
+fn blanks_around(folded: &str, dash: Token) -> bool {
+    let before = folded[..dash.start].chars().next_back();
+    let after = folded[dash.end..].chars().next();
+    [before, after].iter().all(|c| c.is_none_or(char::is_whitespace))
 }
 
 /// The packs whose script stands in the text; of the Latin ones that which knows most of its words.

@@ -139,11 +139,36 @@ pub fn ends_sentence(folded: &str, tokens: &[Token], i: usize) -> bool {
             let spaced = next.is_none_or(|n| n.start > token.end);
             let closing = next.is_some_and(|n| matches!(n.of(folded), "\"" | ")" | "'" | "»" | "」"));
             let abbreviation = i.checked_sub(1).is_some_and(|b| is_abbreviation(tokens[b].of(folded)));
-            (spaced || closing) && !abbreviation
+            (spaced || closing) && !abbreviation && !(i > 0 && is_ordinal(tokens[i - 1], next, folded))
         }
         _ => false,
     }
 }
+
+/// Whether a number before a full stop is a day and the word after it a German month: "3. Mai" is no end.
+fn is_ordinal(number: Token, next: Option<&Token>, folded: &str) -> bool {
+    let day = number.of(folded);
+    let month = next.map_or("", |n| n.of(folded));
+    day.len() <= 2 && day.bytes().all(|b| b.is_ascii_digit()) && MONTHS.contains(&month)
+}
+
+/// German months, folded.
+const MONTHS: [&str; 14] = [
+    "januar",
+    "jänner",
+    "februar",
+    "feber",
+    "märz",
+    "april",
+    "mai",
+    "juni",
+    "juli",
+    "august",
+    "september",
+    "oktober",
+    "november",
+    "dezember",
+];
 
 /// Words whose full stop seldom ends a sentence. Single letters count too.
 fn is_abbreviation(word: &str) -> bool {
