@@ -319,7 +319,7 @@ impl Pack {
                 .peek()
                 .map_or(tokens.len(), |m| tokens.partition_point(|t| t.end <= m.0).max(i + 1));
             let (count, mut tags) = self.find(folded, &tokens[..limit], i, read);
-            if token.of(folded) == "-" && blanks_around(folded, token) {
+            if read == Read::Note && token.of(folded) == "-" && blanks_around(folded, token) {
                 tags |= self.words.tag("brk");
             }
             out.push(Unit {
