@@ -416,6 +416,9 @@ impl Parser<'_> {
         for side in expression.split('|') {
             let (mut must, mut not) = (0, 0);
             for name in side.split('&') {
+                if name.is_empty() || name == "!" {
+                    return Err(format!("a tag is missing in {expression:?} before {:?}", self.rest));
+                }
                 if name.trim_start_matches('!').is_empty() {
                     return Err(format!(
                         "an empty tag in {expression:?}: blanks belong around a '|' beside a word"
