@@ -52,6 +52,45 @@ pub struct Reader {
     pub names: Vec<String>,
 }
 
+/// Names that the line itself gives the user, folded: "Dana (the user)", "Dana, the user,", "Dana is the user", "User: Dana".
+fn introduced<'a>(line: &str, folded: &'a Folded, units: &[Unit]) -> Vec<&'a str> {
+    let (user, pron, other, copula) = (tag("user"), tag("pron"), tag("other"), tag("copula"));
+    let (open, stop, colon) = (tag("open"), tag("stop"), tag("colon"));
+    let text = |u: &Unit| &folded.text[u.start..u.end];
+    let is_mark = |u: Option<&Unit>| u.is_none_or(|u| !text(u).contains(char::is_alphanumeric));
+    let has = |u: Option<&Unit>, tags: Tags| u.is_some_and(|u| u.tags & tags != 0);
+    let never = user | tag("act") | tag("light") | tag("quoted") | tag("code");
+    let is_name = |u: &Unit| {
+        let known = u.tags & (pron | other) != 0;
+        u.tags & never == 0 && (known || u.tags & tag("func") == 0) && text(u).contains(char::is_alphabetic)
+    };
+    let is_capital = |u: &Unit| {
+        let start = folded.original(u.start, u.end).0;
+        line[start..].starts_with(char::is_uppercase)
+    };
+    let mut out = Vec::new();
+    for (i, unit) in units.iter().enumerate() {
+        if unit.tags & user == 0 || unit.tags & pron != 0 {
+            continue;
+        }
+        let before = i.checked_sub(1).map(|b| &units[b]);
+        // "Dana (the user) ...", but not "the landlord (the user's brother)".
+        if has(before, open | copula | stop)
+            && is_mark(units.get(i + 1))
+            && let Some(name) = i.checked_sub(2).map(|b| &units[b]).filter(|u| is_name(u))
+        {
+            out.push(text(name));
+        }
+        if has(units.get(i + 1), copula | colon)
+            && is_mark(units.get(i + 3))
+            && let Some(name) = units.get(i + 2).filter(|u| is_name(u) && is_capital(u))
+        {
+            out.push(text(name));
+        }
+    }
+    out
+}
+
 /// A line, cut up for one pack.
 struct Cut<'a> {
     pack: &'static Pack,
@@ -145,7 +184,7 @@ impl Reader {
         masked.retain(|m| m.0 < m.1);
         masked.sort_unstable();
         let mut units = pack.note_units(&folded.text, tokens, &masked);
-        self.name_the_user(&folded.text, &mut units);
+        self.name_the_user(line, folded, &mut units);
         let sentences = lexicon::sentences(&folded.text, &units);
         Cut {
             pack,
@@ -155,13 +194,16 @@ impl Reader {
         }
     }
 
-    /// Extra names are the user; a pronoun is, when the user was named before it in the line and nobody else since.
-    fn name_the_user(&self, folded: &str, units: &mut [Unit]) {
+    /// Extra names and names that the line introduces are the user; a pronoun is, when the user was named before it in the line and
+    /// nobody else since.
+    fn name_the_user(&self, line: &str, folded: &Folded, units: &mut [Unit]) {
         let (user, pron, other) = (tag("user"), tag("pron"), tag("other"));
+        let text = |u: &Unit| &folded.text[u.start..u.end];
+        let introduced = introduced(line, folded, units);
         let mut named = false;
         for unit in units.iter_mut() {
-            let text = &folded[unit.start..unit.end];
-            if self.names.iter().any(|n| n == text) {
+            let name = text(unit);
+            if self.names.iter().any(|n| n == name) || introduced.contains(&name) {
                 unit.tags |= user;
             }
             if unit.tags & user != 0 {
