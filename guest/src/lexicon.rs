@@ -255,7 +255,8 @@ impl Pack {
         let (note, message) = *self.words.masks.get(at as usize)?;
         match read {
             Read::Note => (note & SPEECH_ONLY == 0).then_some(note),
-            Read::Message => Some(message),
+            // The acts of notes cut other words of messages wrongly, where words have no blanks between them.
+            Read::Message => (message & SPEECH != 0 || message & tag("act") == 0).then_some(message),
             Read::Either => Some(note & !SPEECH_ONLY | message & !SPEECH),
         }
     }

@@ -62,7 +62,6 @@ fn known() -> &'static Known {
             "assent",
             "retract",
             "retract-bare",
-            "third",
             "says",
             "says3",
             "first",
@@ -72,7 +71,6 @@ fn known() -> &'static Known {
             "contrast",
             "aux",
             "modal",
-            "anti",
             "colon",
             "dash",
             "open",
@@ -135,14 +133,16 @@ pub fn content_words(folded: &str, units: &[Unit], pack: &Pack) -> Vec<ContentWo
     out
 }
 
-/// How many units from here are single characters of a script without spaces that may be parts of words: untagged ones, and function
-/// words that are no mere particles (地 is "-ly", and the first half of 地毯).
+/// How many units from here are characters of a script without spaces that may be parts of words: untagged ones, and function words of
+/// one character that are no mere particles (地 is "-ly", and the first half of 地毯).
 fn cjk_run(folded: &str, units: &[Unit], nothing: Tags) -> usize {
     let known = known();
     let single = |u: &&Unit| {
-        let mut chars = folded[u.start..u.end].chars();
+        let text = &folded[u.start..u.end];
         let part = u.tags & nothing & !known.slight == 0 && u.tags & known.particle == 0;
-        part && chars.next().is_some_and(is_cjk) && chars.next().is_none()
+        // A tagged word of several characters is what its tags say.
+        let whole = u.tags & nothing == 0 || text.chars().nth(1).is_none();
+        part && whole && text.chars().all(is_cjk)
     };
     let mut run = 0;
     for unit in units.iter().take_while(single) {
@@ -173,7 +173,12 @@ fn pairs(folded: &str, units: &[Unit], nothing: Tags, out: &mut Vec<ContentWord>
         });
     };
     let hiragana = |c: char| matches!(c as u32, 0x3041..=0x309F);
-    let means = |i: usize| units[i].tags & nothing == 0;
+    // A character means something when its unit does.
+    let means = |i: usize| {
+        units
+            .iter()
+            .any(|u| u.start <= chars[i].0 && chars[i].0 < u.end && u.tags & nothing == 0)
+    };
     if chars.len() == 1 && !hiragana(chars[0].1) {
         push(0, 0);
     }

@@ -287,7 +287,9 @@ fn topic(after: &str, one: &Checked) -> Topic {
     if negative {
         words.iter_mut().for_each(|w| w.negated = !w.negated);
     }
-    let conditional = units.iter().any(|u| u.tags & (tag("cond") | tag("cond-first")) != 0);
+    let conditional = units
+        .iter()
+        .any(|u| u.tags & (tag("cond") | tag("cond-first") | tag("cond-claim")) != 0);
     Topic {
         words,
         conditional,
@@ -303,9 +305,10 @@ fn shared<'a>(topic: &'a [ContentWord], words: &[&'a ContentWord]) -> Vec<(&'a C
         .collect()
 }
 
-/// Whether the shared words stand on opposite sides: more of them negated on one side only than on both or none. An undoing verb
-/// on one side ("cancel X", "X was rejected") may be what makes up for a negation on the other.
-fn reversed(pairs: &[(&ContentWord, &ContentWord)], quote: Span) -> bool {
+/// Whether the shared words stand on opposite sides: more of them negated on one side only than on both or none. For a claim that the
+/// user was against something one word on the same side is enough: where and when it holds is not negated. An undoing verb on one side
+/// ("cancel X", "X was rejected") may be what makes up for a negation on the other.
+fn reversed(topic: &Topic, pairs: &[(&ContentWord, &ContentWord)], quote: Span) -> bool {
     let opposite = pairs.iter().filter(|(t, w)| {
         if t.negated != w.negated {
             return (t.negated != t.undone) != (w.negated != w.undone);
@@ -313,7 +316,12 @@ fn reversed(pairs: &[(&ContentWord, &ContentWord)], quote: Span) -> bool {
         // The undoing verb was cut off: it stands over the word, and neither the quote nor the claim has it.
         w.undone && !t.undone && !t.negated && !w.negated && w.span.0 <= quote.1.0 && w.span.1 > quote.1.0
     });
-    opposite.count() * 2 > pairs.len()
+    let opposite = opposite.count();
+    if topic.negative {
+        opposite == pairs.len()
+    } else {
+        opposite * 2 > pairs.len()
+    }
 }
 
 impl Judge<'_> {
@@ -400,7 +408,7 @@ impl Judge<'_> {
                 ..Judged::default()
             };
         }
-        if reversed(&pairs, way[0]) {
+        if reversed(topic, &pairs, way[0]) {
             let note = if topic.negative {
                 "The user is for it there."
             } else {
