@@ -1,7 +1,8 @@
 //! Language packs: which words a language has for what, and how a line is cut into tagged units.
 //!
 //! A pack is a folder under `corpus/lexicon/`: `words.csv` (tags, forms, why) and `constructions.toml`. A form may have several
-//! words; a form that ends in `*` is a prefix of one word, one that begins with `*` a suffix. The longest form wins. Tags are only names: what they mean is said by
+//! words; a form that ends in `*` is a prefix of one word, one that begins with `*` a suffix. The longest form wins. One that begins with
+//! `+` is an ending: its tags are added to those of the prefix, or are all that an unknown word has. Tags are only names: what they mean is said by
 //! the constructions that use them, and by the few that code asks for (documented in `corpus/README.md`).
 
 use crate::rules::{Construction, Pattern};
@@ -112,6 +113,8 @@ pub struct Pack {
     /// Its constructions, its own and the shared ones.
     pub constructions: Vec<Construction>,
     endings: Vec<String>,
+    /// Whether it has `+…` forms.
+    has_endings: bool,
 }
 
 /// All packs, in the order of their tags. Parsed once a process.
@@ -140,7 +143,9 @@ impl Pack {
             forms,
             constructions: constructions.collect(),
             endings: Vec::new(),
+            has_endings: false,
         };
+        pack.has_endings = pack.forms.range().ge("+").lt(",").into_stream().next().is_some();
         let ending = tag("ending");
         let mut stream = pack.forms.range().ge("-").lt(".").into_stream();
         let mut endings = Vec::new();
@@ -270,6 +275,18 @@ impl Pack {
             key.push_str(&word[start..]);
             self.forms.get(&key).and_then(|at| self.meant(at.value(), read))
         })
+    }
+
+    /// The tags of the longest `+…` form that the word ends with, or is.
+    fn ending(&self, word: &str, read: Read) -> Tags {
+        let mut key = String::with_capacity(word.len() + 1);
+        let found = word.char_indices().find_map(|(start, _)| {
+            key.clear();
+            key.push('+');
+            key.push_str(&word[start..]);
+            self.forms.get(&key).and_then(|at| self.meant(at.value(), read))
+        });
+        found.unwrap_or(0)
     }
 
     /// The text in the characters that the pack's forms are written in; every offset stays what it was.
