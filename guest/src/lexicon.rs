@@ -228,8 +228,10 @@ impl Pack {
         if head.class != Class::Word {
             return (1, 0);
         }
-        let suffix = || self.suffixed(head.of(folded), read);
-        (1, prefix.or_else(suffix).unwrap_or(0) & !SPEECH)
+        let word = head.of(folded);
+        let suffix = || self.suffixed(word, read);
+        let ending = if self.has_endings { self.ending(word, read) } else { 0 };
+        (1, (prefix.or_else(suffix).unwrap_or(0) | ending) & !SPEECH)
     }
 
     /// Follows the text through the transducer and tells at each length what ends there: a form, and a form with a `*` behind it.
