@@ -23,6 +23,9 @@ const SPEECH_ONLY: Tags = 1 << 127;
 /// Set by the build script on forms of `speech.csv`, in the masks for messages: they come before longer forms of notes.
 const SPEECH: Tags = 1 << 127;
 
+/// Set on every form where only that matters: the tags of a form may be such that no pattern asks for them.
+const KNOWN: Tags = 1 << 126;
+
 /// One pack as the build script wrote it.
 pub struct RawPack {
     lang: &'static str,
@@ -264,7 +267,7 @@ impl Pack {
             Read::Note => (note & SPEECH_ONLY == 0).then_some(note),
             // The acts of notes cut other words of messages wrongly, where words have no blanks between them.
             Read::Message => (message & SPEECH != 0 || message & tag("act") == 0).then_some(message),
-            Read::Either => Some(note & !SPEECH_ONLY | message & !SPEECH),
+            Read::Either => Some(KNOWN | note & !SPEECH_ONLY | message & !SPEECH),
         }
     }
 
