@@ -68,6 +68,7 @@ const SHARED: &[&str] = &[
     "approval",
     "code",
     "conj",
+    "copula",
     "decision",
     "func",
     "instruction",

@@ -59,7 +59,7 @@ fn introduced<'a>(line: &str, folded: &'a Folded, units: &[Unit]) -> Vec<&'a str
     let text = |u: &Unit| &folded.text[u.start..u.end];
     let is_mark = |u: Option<&Unit>| u.is_none_or(|u| !text(u).contains(char::is_alphanumeric));
     let has = |u: Option<&Unit>, tags: Tags| u.is_some_and(|u| u.tags & tags != 0);
-    let never = user | tag("act") | tag("light") | tag("quoted") | tag("code");
+    let never = user | tag("act") | tag("quoted") | tag("code");
     let is_name = |u: &Unit| {
         let known = u.tags & (pron | other) != 0;
         u.tags & never == 0 && (known || u.tags & tag("func") == 0) && text(u).contains(char::is_alphabetic)
