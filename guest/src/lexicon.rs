@@ -231,6 +231,10 @@ impl Pack {
         if head.class != Class::Word {
             return (1, 0);
         }
+        if read == Read::Either {
+            // Endings are alike in too many languages to tell which one a line is in.
+            return (1, prefix.unwrap_or(0) & !SPEECH);
+        }
         let word = head.of(folded);
         let suffix = || self.suffixed(word, read);
         let ending = if self.has_endings { self.ending(word, read) } else { 0 };
