@@ -238,7 +238,12 @@ impl Pack {
         let word = head.of(folded);
         let suffix = || self.suffixed(word, read);
         let ending = if self.has_endings { self.ending(word, read) } else { 0 };
-        (1, (prefix.or_else(suffix).unwrap_or(0) | ending) & !SPEECH)
+        let found = match (read, prefix) {
+            // What a message says by its ending counts, whatever the word's beginning is.
+            (Read::Message, Some(tags)) => tags | suffix().filter(|tags| tags & SPEECH != 0).unwrap_or(0),
+            _ => prefix.or_else(suffix).unwrap_or(0),
+        };
+        (1, (found | ending) & !SPEECH)
     }
 
     /// Follows the text through the transducer and tells at each length what ends there: a form, and a form with a `*` behind it.

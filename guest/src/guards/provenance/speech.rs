@@ -171,6 +171,12 @@ impl Sentence {
         self.any(tag("hedge")).then_some(Doubt::Idea)
     }
 
+    /// Where the clause ends that the byte before `at` belongs to.
+    fn clause_end(&self, at: usize) -> usize {
+        let stop = self.units.iter().find(|u| u.start >= at && u.tags & tag("stop") != 0);
+        stop.map_or(self.span.1, |u| u.start)
+    }
+
     /// Whether a clause begins at unit `i`.
     fn begins(&self, i: usize) -> bool {
         i == 0 || self.units[i - 1].tags & (tag("stop") | tag("conj") | tag("scope-end") | tag("dash")) != 0
@@ -186,11 +192,13 @@ impl Sentence {
     /// A question about what to do: a question mark or particle at the end, or words of asking before the quoted ones (`ask` where a
     /// clause begins, `ask-any` anywhere). A request in question form addressed to the agent is none.
     fn is_question(&self, up_to: (usize, usize)) -> bool {
-        if self.has(tag("polite"), up_to) {
+        if self.any(tag("polite")) {
             return false;
         }
+        let clause = self.clause_end(up_to.1);
         let asks = |(i, u): (usize, &Unit)| {
-            u.start < up_to.1 && (u.tags & tag("ask-any") != 0 || (u.tags & tag("ask") != 0 && self.begins(i)))
+            (u.start < clause && u.tags & tag("ask-any") != 0)
+                || (u.start < up_to.1 && u.tags & tag("ask") != 0 && self.begins(i))
         };
         if self.units.iter().enumerate().any(asks) {
             return true;
@@ -207,7 +215,13 @@ impl Sentence {
         let (first, third, says, says3) = (tag("first"), tag("third"), tag("says"), tag("says3"));
         let mut subject = 0;
         let mut other = false;
-        let before = self.units.iter().take_while(|u| u.start < up_to.1);
+        // Where the verb stands last, it stands behind the quoted words.
+        let end = if matches!(self.pack.lang, "ja" | "ko") {
+            self.clause_end(up_to.1)
+        } else {
+            up_to.1
+        };
+        let before = self.units.iter().take_while(|u| u.start < end);
         for (i, unit) in before.enumerate() {
             let next = self.units.get(i + 1).map_or(0, |n| n.tags);
             // "my boss's", 孩子的: the possessor is not the subject.
