@@ -73,6 +73,7 @@ const SHARED: &[&str] = &[
     "func",
     "instruction",
     "light",
+    "num",
     "other",
     "preference",
     "pron",

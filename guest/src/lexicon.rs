@@ -228,6 +228,9 @@ impl Pack {
         if let Some((count, tags)) = best {
             return (count, tags & !SPEECH);
         }
+        if head.class == Class::Number {
+            return (1, tag("num"));
+        }
         if head.class != Class::Word {
             return (1, 0);
         }
