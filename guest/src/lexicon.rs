@@ -201,8 +201,8 @@ impl Pack {
     fn find(&self, folded: &str, tokens: &[Token], i: usize, read: Read) -> (usize, Tags) {
         let head = tokens[i];
         let mut best: Option<(usize, Tags)> = None;
-        // The longest `…*` form that the word begins with.
-        let mut prefix: Option<Tags> = None;
+        // The longest `…*` form that the words begin with, and how many words it touches.
+        let mut prefix: Option<(usize, Tags)> = None;
         let mut last = i;
         self.walk(&folded[head.start..], |length, found, starred| {
             let end = head.start + length;
@@ -219,34 +219,41 @@ impl Pack {
                 }
             }
             if let Some(tags) = starred.and_then(|at| self.meant(at, read))
-                && end <= head.end
+                && tokens.get(last).is_some_and(|t| t.start < end)
             {
-                prefix = Some(tags);
+                prefix = Some((last + 1 - i, tags));
             }
             last < tokens.len()
         });
-        if let Some((count, tags)) = best {
+        // Of forms in several words the longer one is meant; a form as it stands comes before one that a `*` completes.
+        let (count, tags) = match (best, prefix) {
+            (Some(best), Some(prefix)) if prefix.0 > best.0 => prefix,
+            (Some(best), _) => best,
+            (None, Some(prefix)) => prefix,
+            (None, None) if head.class == Class::Number => return (1, tag("num")),
+            (None, None) if head.class == Class::Word && read != Read::Either => (1, 0),
+            (None, None) => return (1, 0),
+        };
+        if count > 1 || head.class != Class::Word || read == Read::Either {
+            // Endings are alike in too many languages to tell which one a line is in.
             return (count, tags & !SPEECH);
         }
-        if head.class == Class::Number {
-            return (1, tag("num"));
-        }
-        if head.class != Class::Word {
-            return (1, 0);
-        }
-        if read == Read::Either {
-            // Endings are alike in too many languages to tell which one a line is in.
-            return (1, prefix.unwrap_or(0) & !SPEECH);
-        }
         let word = head.of(folded);
-        let suffix = || self.suffixed(word, read);
-        let ending = if self.has_endings { self.ending(word, read) } else { 0 };
-        let found = match (read, prefix) {
-            // What a message says by its ending counts, whatever the word's beginning is.
-            (Read::Message, Some(tags)) => tags | suffix().filter(|tags| tags & SPEECH != 0).unwrap_or(0),
-            _ => prefix.or_else(suffix).unwrap_or(0),
+        let ending = match (read, best, prefix) {
+            // What a message says by a word's ending counts, whatever its beginning is.
+            (Read::Message, ..) if tags & SPEECH == 0 => self
+                .suffixed(word, read)
+                .filter(|t| tags == 0 || t & SPEECH != 0)
+                .unwrap_or(0),
+            (_, None, None) => self.suffixed(word, read).unwrap_or(0),
+            _ => 0,
         };
-        (1, (found | ending) & !SPEECH)
+        let joined = if self.has_endings && best.is_none() {
+            self.ending(word, read)
+        } else {
+            0
+        };
+        (1, (tags | ending | joined) & !SPEECH)
     }
 
     /// Follows the text through the transducer and tells at each length what ends there: a form, and a form with a `*` behind it.

@@ -259,6 +259,13 @@ fn sign(units: &[Unit], clause: (usize, usize), places: &[usize], words: &mut [C
     let flip = |words: &mut [ContentWord], (from, to): (usize, usize)| {
         words[from..to].iter_mut().for_each(|w| w.negated = !w.negated);
     };
+    // What negates the whole clause comes first: the "n'" of "il n'est pas question de" does not undo it.
+    for _ in units[clause.0..clause.1]
+        .iter()
+        .filter(|u| u.tags & known.neg_both != 0)
+    {
+        flip(words, range(clause.0, clause.1));
+    }
     for i in clause.0..clause.1 {
         let tags = units[i].tags;
         if tags & known.anti != 0 && tags & (known.neg | known.neg_both | known.neg_after) == 0 {
@@ -266,11 +273,9 @@ fn sign(units: &[Unit], clause: (usize, usize), places: &[usize], words: &mut [C
             let (from, to) = range(from, to);
             words[from..to].iter_mut().for_each(|w| w.undone = true);
         }
-        if tags & known.neg_both != 0 {
-            flip(words, range(clause.0, clause.1));
-        } else if tags & known.neg_after != 0 {
+        if tags & known.neg_after != 0 {
             flip(words, range(clause.0, i));
-        } else if tags & known.neg != 0 {
+        } else if tags & known.neg != 0 && tags & known.neg_both == 0 {
             let covers = |j: usize| {
                 let (from, to) = range(i + 1, j);
                 from < to
