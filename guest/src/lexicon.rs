@@ -229,13 +229,14 @@ impl Pack {
         let (count, tags) = match (best, prefix) {
             (Some(best), Some(prefix)) if prefix.0 > best.0 => prefix,
             (Some(best), _) => best,
-            (None, Some(prefix)) => prefix,
-            (None, None) if head.class == Class::Number => return (1, tag("num")),
+            // Stems are alike in too many languages to tell which one a line is in.
+            (None, Some(prefix)) if read != Read::Either => prefix,
+            (None, _) if head.class == Class::Number => return (1, tag("num")),
             (None, None) if head.class == Class::Word && read != Read::Either => (1, 0),
-            (None, None) => return (1, 0),
+            (None, _) => return (1, 0),
         };
         if count > 1 || head.class != Class::Word || read == Read::Either {
-            // Endings are alike in too many languages to tell which one a line is in.
+            // So are endings.
             return (count, tags & !SPEECH);
         }
         let word = head.of(folded);
