@@ -118,7 +118,7 @@ impl Reader {
         let folded = Folded::new(line);
         let tokens = words::tokens(&folded.text);
         let mut claims: Vec<Claim> = Vec::new();
-        for pack in self.packs_for(&folded.text, &tokens) {
+        for pack in self.packs_for(&folded, &tokens, quotes) {
             let cut = self.cut(pack, line, &folded, &tokens, quotes);
             let hits = cut.hits();
             for claim in cut.settle(&hits, quotes) {
@@ -134,10 +134,18 @@ impl Reader {
         claims
     }
 
-    /// The packs of the line that the settings allow.
-    fn packs_for(&self, folded: &str, tokens: &[Token]) -> Vec<&'static Pack> {
+    /// The packs of the line that the settings allow. What it quotes may be in another language.
+    fn packs_for(&self, folded: &Folded, tokens: &[Token], quotes: &[Quote]) -> Vec<&'static Pack> {
+        let quoted = |t: &Token| {
+            let start = folded.original(t.start, t.end).0;
+            quotes.iter().any(|q| q.outer.0 <= start && start < q.outer.1)
+        };
+        let mut own: Vec<Token> = tokens.iter().copied().filter(|t| !quoted(t)).collect();
+        if own.is_empty() {
+            own = tokens.to_vec();
+        }
         let allowed = |pack: &&Pack| self.languages.is_empty() || self.languages.iter().any(|l| l == pack.lang);
-        lexicon::packs_for(folded, tokens).into_iter().filter(allowed).collect()
+        lexicon::packs_for(&folded.text, &own).into_iter().filter(allowed).collect()
     }
 
     /// The `not` constructions that explain away what a `claim` construction finds in the line, as (language, name); for tests.
@@ -146,7 +154,7 @@ impl Reader {
         let folded = Folded::new(line);
         let tokens = words::tokens(&folded.text);
         let mut out = Vec::new();
-        for pack in self.packs_for(&folded.text, &tokens) {
+        for pack in self.packs_for(&folded, &tokens, quotes) {
             let cut = self.cut(pack, line, &folded, &tokens, quotes);
             for &range in &cut.sentences {
                 let found = (range.0..range.1).filter(|&head| cut.finder(range, head).is_some());
