@@ -438,7 +438,9 @@ fn best_latin(folded: &str, tokens: &[Token]) -> &'static str {
         while i < tokens.len() {
             let (count, tags) = pack.find(folded, tokens, i, Read::Either);
             if tags != 0 && tokens[i].class == Class::Word {
-                known += tokens[i + count - 1].end - tokens[i].start;
+                let length = tokens[i + count - 1].end - tokens[i].start;
+                // Nouns travel between languages, function words do not.
+                known += if tags & tag("func") != 0 { 2 * length } else { length };
             }
             i += count;
         }
