@@ -383,8 +383,9 @@ fn blanks_around(folded: &str, dash: Token) -> bool {
     [before, after].iter().all(|c| c.is_none_or(char::is_whitespace))
 }
 
-/// The packs whose script stands in the text; of the Latin ones that which knows most of its words.
-pub fn packs_for(folded: &str, tokens: &[Token]) -> Vec<&'static Pack> {
+/// The packs whose script stands in the text; of the Latin ones that which knows most of its words. `likely` is the language that the
+/// text is most likely in, or "": a short line tells little by itself.
+pub fn packs_for(folded: &str, tokens: &[Token], likely: &str) -> Vec<&'static Pack> {
     let mut scripts = Scripts::default();
     folded.chars().for_each(|c| scripts.count(c));
     let mut wanted: Vec<&str> = Vec::new();
@@ -400,7 +401,7 @@ pub fn packs_for(folded: &str, tokens: &[Token]) -> Vec<&'static Pack> {
         wanted.push("ru");
     }
     if scripts.latin > 0 {
-        wanted.push(best_latin(folded, tokens));
+        wanted.push(best_latin(folded, tokens, likely));
     }
     wanted.into_iter().filter_map(pack).collect()
 }
@@ -428,8 +429,12 @@ impl Scripts {
     }
 }
 
-/// Which Latin pack knows most of the line's words, counted in bytes; English on a tie.
-fn best_latin(folded: &str, tokens: &[Token]) -> &'static str {
+/// Which Latin pack knows most of the text's words, counted in bytes; English on a tie. Words that hold a sentence together and words
+/// of will count three times: nouns travel between languages ("commit", "message", "archive").
+fn best_latin(folded: &str, tokens: &[Token], likely: &str) -> &'static str {
+    let holding = ["func", "light", "act", "conj", "pron", "user"]
+        .iter()
+        .fold(0, |tags, name| tags | tag(name));
     let mut best = ("en", 0);
     for lang in ["en", "es", "de", "fr", "pt"] {
         let Some(pack) = pack(lang) else { continue };
@@ -438,11 +443,13 @@ fn best_latin(folded: &str, tokens: &[Token]) -> &'static str {
         while i < tokens.len() {
             let (count, tags) = pack.find(folded, tokens, i, Read::Either);
             if tags != 0 && tokens[i].class == Class::Word {
-                let length = tokens[i + count - 1].end - tokens[i].start;
-                // Nouns travel between languages, function words do not.
-                known += if tags & tag("func") != 0 { 2 * length } else { length };
+                let weight = if tags & holding != 0 { 3 } else { 1 };
+                known += weight * (tokens[i + count - 1].end - tokens[i].start);
             }
             i += count;
+        }
+        if lang == likely {
+            known += known / 2 + 1;
         }
         if known > best.1 {
             best = (lang, known);

@@ -145,7 +145,10 @@ impl Reader {
             own = tokens.to_vec();
         }
         let allowed = |pack: &&Pack| self.languages.is_empty() || self.languages.iter().any(|l| l == pack.lang);
-        lexicon::packs_for(&folded.text, &own).into_iter().filter(allowed).collect()
+        lexicon::packs_for(&folded.text, &own, "")
+            .into_iter()
+            .filter(allowed)
+            .collect()
     }
 
     /// The `not` constructions that explain away what a `claim` construction finds in the line, as (language, name); for tests.

@@ -7,7 +7,7 @@ use super::history::{History, Place};
 use super::speech::{Doubt, Reading, Sentence, is_assent};
 use super::trace;
 use crate::event::{Role, named};
-use crate::lexicon::{packs_for, tag};
+use crate::lexicon::{self, tag};
 use crate::settings::Settings;
 use crate::text::fold::fold;
 use crate::text::quotes::Quote;
@@ -131,6 +131,8 @@ pub struct Topic {
     pub conditional: bool,
     /// Whether it says that the user was against it.
     pub negative: bool,
+    /// The language of the claim; messages are most likely in it too.
+    pub lang: &'static str,
 }
 
 /// The judge of one write: messages are read once, when they are first needed.
@@ -138,6 +140,8 @@ struct Judge<'a> {
     history: &'a History,
     settings: &'a Settings,
     readings: BTreeMap<usize, Reading>,
+    /// The language of the write's first claim.
+    likely: &'static str,
 }
 
 /// Judges all claims of a write; the places of all their quotes are looked up in one pass.
@@ -157,10 +161,12 @@ pub fn judge_all(after: &str, checked: &mut [Checked], history: &History, settin
             .map(|p| parts.binary_search(p).map_or(&[][..], |at| &places[at]));
         joined(&parts_of, &each.collect::<Vec<_>>())
     };
+    let likely = checked.first().map_or("", |c| c.claim.construction.0);
     let mut judge = Judge {
         history,
         settings,
         readings: BTreeMap::new(),
+        likely,
     };
     for one in checked {
         let topic = topic(after, one);
@@ -256,15 +262,17 @@ fn topic(after: &str, one: &Checked) -> Topic {
     }
     text.push_str(&line[at.min(end)..end]);
     // The head's place in the shortened text: the same distance from its beginning unless a quotation stood before it.
+    let lang = one.claim.construction.0;
     let head = fold(&line[one.claim.head.0..one.claim.head.1]);
     let folded = fold(&text);
     let cut = tokens(&folded);
     let negative = one.claim.negative || one.claim.kind == Kind::Rejection;
-    let Some(pack) = packs_for(&folded, &cut).into_iter().next() else {
+    let Some(pack) = lexicon::pack(lang) else {
         return Topic {
             words: Vec::new(),
             conditional: false,
             negative,
+            lang,
         };
     };
     let mut units = pack.units(&folded, &cut, &[]);
@@ -291,6 +299,7 @@ fn topic(after: &str, one: &Checked) -> Topic {
         .iter()
         .any(|u| u.tags & (tag("cond") | tag("cond-first") | tag("cond-claim")) != 0);
     Topic {
+        lang,
         words,
         conditional,
         negative,
@@ -327,7 +336,8 @@ fn reversed(topic: &Topic, pairs: &[(&ContentWord, &ContentWord)], quote: Span) 
 impl Judge<'_> {
     fn reading(&mut self, said: usize) -> &Reading {
         let text = &self.history.said()[said].message.text;
-        self.readings.entry(said).or_insert_with(|| Reading::new(text))
+        let likely = self.likely;
+        self.readings.entry(said).or_insert_with(|| Reading::new(text, likely))
     }
 
     /// The verdict on one quote: the best that any place of it gives.
@@ -380,7 +390,7 @@ impl Judge<'_> {
                 })
                 .collect::<Vec<_>>()
         };
-        let assent = is_assent(folded);
+        let assent = is_assent(folded, self.likely);
         let reading = self.reading(said);
         if way.iter().all(|&(_, span)| reading.is_material(span)) {
             return Judged {

@@ -140,7 +140,7 @@ fn introduces(trimmed: &str) -> bool {
     let folded = fold(trimmed);
     let cut = tokens(&folded);
     let wanted = tag("pasted") | tag("third") | tag("says3");
-    packs_for(&folded, &cut)
+    packs_for(&folded, &cut, "")
         .iter()
         .any(|pack| pack.units(&folded, &cut, &[]).iter().any(|u| u.tags & wanted != 0))
 }

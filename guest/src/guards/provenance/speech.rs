@@ -59,8 +59,8 @@ impl Doubt {
 }
 
 impl Reading {
-    /// Reads a message.
-    pub fn new(text: &str) -> Self {
+    /// Reads a message that is most likely in that language.
+    pub fn new(text: &str, likely: &str) -> Self {
         let folded = Folded::new(text);
         let all = tokens(&folded.text);
         let mut out = Vec::new();
@@ -69,7 +69,7 @@ impl Reading {
             let from = all.partition_point(|t| t.start < start);
             let to = all.partition_point(|t| t.start < end);
             if from < to {
-                read_line(&folded.text, &all[from..to], &mut out);
+                read_line(&folded.text, &all[from..to], likely, &mut out);
             }
         }
         let material = material(text)
@@ -115,7 +115,7 @@ impl Reading {
     }
 }
 
-fn read_line(folded: &str, line: &[Token], out: &mut Vec<Sentence>) {
+fn read_line(folded: &str, line: &[Token], likely: &str, out: &mut Vec<Sentence>) {
     let (start, end) = (line[0].start, line[line.len() - 1].end);
     let text = &folded[start..end];
     let shifted: Vec<Token> = line
@@ -127,7 +127,7 @@ fn read_line(folded: &str, line: &[Token], out: &mut Vec<Sentence>) {
         })
         .collect();
     // The first pack reads the line; a script with its own pack comes before Latin loan words.
-    let Some(pack) = packs_for(text, &shifted).into_iter().next() else {
+    let Some(pack) = packs_for(text, &shifted, likely).into_iter().next() else {
         return;
     };
     let units = pack.units(folded, line, &[]);
@@ -249,11 +249,11 @@ impl Sentence {
 }
 
 /// Whether the folded words are a bare assent: assents and words that mean nothing by themselves.
-pub fn is_assent(folded: &str) -> bool {
+pub fn is_assent(folded: &str, likely: &str) -> bool {
     let cut = tokens(folded);
     let assent = tag("assent");
     let filler = tag("func") | tag("polite") | tag("stop") | tag("first") | tag("conj") | tag("excl") | tag("light");
-    packs_for(folded, &cut).into_iter().any(|pack| {
+    packs_for(folded, &cut, likely).into_iter().any(|pack| {
         let units = pack.units(folded, &cut, &[]);
         let means = |u: &&Unit| folded[u.start..u.end].chars().any(char::is_alphanumeric);
         let mut yes = false;

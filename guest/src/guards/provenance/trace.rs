@@ -39,7 +39,7 @@ fn nearest(topic: &Topic, history: &History) -> Option<(usize, (usize, usize), S
     let stems: Vec<&str> = topic.words.iter().map(|w| w.stem.as_str()).collect();
     let mut best: Option<(usize, usize, (usize, usize), String)> = None;
     for said in history.near(&stems, NEAR_MAX) {
-        let reading = Reading::new(&history.said()[said].message.text);
+        let reading = Reading::new(&history.said()[said].message.text, topic.lang);
         for sentence in reading.sentences.iter().filter(|s| !reading.is_material(s.span)) {
             let score = score(topic, sentence);
             if score > best.as_ref().map_or(0, |b| b.0) {
