@@ -3,7 +3,9 @@
 use sayso_engine::guards::provenance::claims::{Claim, Reader, quotes_of};
 use sayso_engine::lexicon::{Pack, RawConstruction, packs};
 use sayso_engine::rules::Pattern;
+use sayso_engine::text::fold::fold;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Fails with all complaints at once, so that a pack can be mended in one go.
 fn none(complaints: &[String]) {
@@ -125,6 +127,51 @@ fn every_not_construction_leaves_its_misses() {
         let misses = if raw.not.is_empty() { &[] } else { raw.misses };
         misses.iter().filter_map(leave).collect()
     }));
+}
+
+/// The rows of a pack's word files: (file, tags, form).
+fn rows() -> Vec<(String, String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/lexicon");
+    let mut out = Vec::new();
+    for folder in std::fs::read_dir(root).expect("corpus/lexicon").map(|e| e.expect("an entry").path()) {
+        let files = std::fs::read_dir(&folder).into_iter().flatten();
+        for file in files.map(|e| e.expect("an entry").path()) {
+            if file.extension().is_none_or(|x| x != "csv") {
+                continue;
+            }
+            let name = file.to_string_lossy().into_owned();
+            let mut reader = csv::ReaderBuilder::new()
+                .comment(Some(b'#'))
+                .from_path(&file)
+                .expect("a file of words");
+            for row in reader.records() {
+                let row = row.expect("three columns");
+                let forms = row[1].split('|').map(|form| form.replace("\\p", "|"));
+                out.extend(forms.map(|form| (name.clone(), row[0].to_owned(), form)));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn forms_are_folded_and_never_empty() {
+    let wrong = |(file, tags, form): &(String, String, String)| {
+        let plain = form.trim_matches('*');
+        let folded = fold(plain) == plain && plain.trim() == plain && !plain.is_empty();
+        (!folded && form != "*").then(|| format!("{file}: {form:?} of {tags:?} is not as lines are folded"))
+    };
+    none(&rows().iter().filter_map(wrong).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_row_says_what_another_says() {
+    let mut seen = BTreeSet::new();
+    let again = |(file, tags, form): &(String, String, String)| {
+        let new = seen.insert((file.clone(), tags.clone(), form.clone()));
+        (!new).then(|| format!("{file}: {form:?} stands twice as {tags:?}"))
+    };
+    none(&rows().iter().filter_map(again).collect::<Vec<_>>());
 }
 
 fn names(found: &[Claim]) -> Vec<&'static str> {
