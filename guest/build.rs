@@ -40,6 +40,9 @@ struct Constructions {
     /// Parts of patterns by name: `$name` in a pattern, or in another part, stands for the part in parentheses.
     #[serde(default)]
     define: BTreeMap<String, String>,
+    /// Whether what an act is about stands before its verb.
+    #[serde(default)]
+    verb_last: bool,
     #[serde(default)]
     construction: Vec<Construction>,
 }
@@ -57,6 +60,7 @@ struct Pack {
     speech: Forms,
     /// Every tag that the pack's patterns ask for.
     tags: BTreeSet<String>,
+    verb_last: bool,
     constructions: String,
 }
 
@@ -147,6 +151,7 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
         words,
         speech,
         tags,
+        verb_last: own.verb_last,
         constructions: text,
     }
 }
@@ -316,8 +321,8 @@ fn render_pack(pack: &Pack, shared: &BTreeSet<String>, messages: &Bits, folder: 
     writeln!(
         out,
         "RawPack {{ lang: {:?}, shapes: &{shapes:?}, tags: &{:?}, forms: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")), masks: &{masks:?}, \
-         constructions: &[{}] }},",
-        pack.lang, notes.own, pack.constructions
+         verb_last: {}, constructions: &[{}] }},",
+        pack.lang, notes.own, pack.verb_last, pack.constructions
     )
     .expect("a string");
 }

@@ -37,6 +37,8 @@ pub struct RawPack {
     forms: &'static [u8],
     /// Pairs of masks: in notes, in messages.
     masks: &'static [(Tags, Tags)],
+    /// Whether what an act is about stands before its verb: of two acts of one subject, each then reaches to its own verb.
+    verb_last: bool,
     constructions: &'static [RawConstruction],
 }
 
@@ -169,6 +171,11 @@ impl Pack {
     /// The bit of a tag in this pack's notes; no bit for a name that its patterns do not use.
     pub fn tag(&self, name: &str) -> Tags {
         self.words.tag(name)
+    }
+
+    /// Whether what an act is about stands before its verb.
+    pub fn verb_last(&self) -> bool {
+        self.words.verb_last
     }
 
     /// The names of the tags that a note's unit has, for people.

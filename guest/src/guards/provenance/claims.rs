@@ -315,15 +315,15 @@ impl Cut<'_> {
             let before = hits[..i].iter().rev().find(|h| h.sentence == hit.sentence);
             let after = hits[i + 1..].iter().find(|h| h.sentence == hit.sentence);
             let first = match before {
-                Some(before) if hit.range.0 <= before.head => hit.head,
+                Some(before) if hit.range.0 <= before.head => self.parting(before, hit),
                 _ => hit.range.0,
             };
-            let mut last = hit.range.1;
             let stop = match after {
                 Some(next) if next.range.0 > hit.head => next.range.0,
-                Some(next) => next.head,
+                Some(next) => self.parting(hit, next),
                 None => sentence.1,
             };
+            let mut last = hit.range.1.min(stop);
             while last < stop && self.units[last].tags & tag("quoted") == 0 {
                 last += 1;
             }
@@ -350,6 +350,17 @@ impl Cut<'_> {
             });
         }
         out
+    }
+
+    /// Where the second of two acts of one subject begins: at its verb, or right behind the first verb where verbs stand last.
+    fn parting(&self, one: &Hit, other: &Hit) -> usize {
+        if !self.pack.verb_last() {
+            return other.head;
+        }
+        let skipped = tag("stop") | tag("conj");
+        (one.head + 1..other.head)
+            .find(|&i| self.units[i].tags & skipped == 0)
+            .unwrap_or(other.head)
     }
 
     /// Drops marks and joining words from the end of a span of units.
