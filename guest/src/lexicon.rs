@@ -450,7 +450,7 @@ fn best_latin(folded: &str, tokens: &[Token], likely: &str) -> &'static str {
         while i < tokens.len() {
             let (count, tags) = pack.find(folded, tokens, i, Read::Either);
             if tags != 0 && tokens[i].class == Class::Word {
-                let weight = if tags & holding != 0 { 3 } else { 1 };
+                let weight = if tags & holding != 0 || count > 1 { 3 } else { 1 };
                 known += weight * (tokens[i + count - 1].end - tokens[i].start);
             }
             i += count;
