@@ -75,7 +75,9 @@ fn introduced<'a>(line: &str, folded: &'a Folded, units: &[Unit]) -> Vec<&'a str
         }
         let before = i.checked_sub(1).map(|b| &units[b]);
         // "Dana (the user) ...", but not "the landlord (the user's brother)".
-        if has(before, open | copula | stop)
+        // A comma may introduce a name; words that a gap does not cross ("and", "that") don't.
+        let introduces = has(before, open | copula) || has(before, stop) && is_mark(before);
+        if introduces
             && is_mark(units.get(i + 1))
             && let Some(name) = i.checked_sub(2).map(|b| &units[b]).filter(|u| is_name(u))
         {
