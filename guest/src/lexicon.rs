@@ -292,8 +292,11 @@ impl Pack {
         let (note, message) = *self.words.masks.get(at as usize)?;
         match read {
             Read::Note => (note & SPEECH_ONLY == 0).then_some(note),
-            // The acts of notes cut other words of messages wrongly, where words have no blanks between them.
-            Read::Message => (message & SPEECH != 0 || message & tag("act") == 0).then_some(message),
+            // The acts of notes cut other words of messages wrongly, where words have no blanks between them; but what rejects, undoes.
+            Read::Message => {
+                let keeps = message & SPEECH != 0 || message & tag("act") == 0 || message & tag("rejection") != 0;
+                keeps.then_some(message)
+            }
             Read::Either => Some(KNOWN | note & !SPEECH_ONLY | message & !SPEECH),
         }
     }
@@ -439,9 +442,11 @@ impl Scripts {
 /// Which Latin pack knows most of the text's words, counted in bytes; English on a tie. Words that hold a sentence together and words
 /// of will count three times: nouns travel between languages ("commit", "message", "archive").
 fn best_latin(folded: &str, tokens: &[Token], likely: &str) -> &'static str {
-    let holding = ["func", "light", "act", "conj", "pron", "user"]
-        .iter()
-        .fold(0, |tags, name| tags | tag(name));
+    let holding = [
+        "func", "light", "act", "conj", "pron", "user", "assent", "polite", "neg", "ask", "ask-any", "cond", "hedge",
+        "retract", "first",
+    ];
+    let holding = holding.iter().fold(0, |tags, name| tags | tag(name));
     let mut best = ("en", 0);
     for lang in ["en", "es", "de", "fr", "pt"] {
         let Some(pack) = pack(lang) else { continue };

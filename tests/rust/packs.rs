@@ -133,7 +133,10 @@ fn every_not_construction_leaves_its_misses() {
 fn rows() -> Vec<(String, String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/lexicon");
     let mut out = Vec::new();
-    for folder in std::fs::read_dir(root).expect("corpus/lexicon").map(|e| e.expect("an entry").path()) {
+    for folder in std::fs::read_dir(root)
+        .expect("corpus/lexicon")
+        .map(|e| e.expect("an entry").path())
+    {
         let files = std::fs::read_dir(&folder).into_iter().flatten();
         for file in files.map(|e| e.expect("an entry").path()) {
             if file.extension().is_none_or(|x| x != "csv") {

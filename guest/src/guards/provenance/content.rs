@@ -2,7 +2,8 @@
 //!
 //! A content word is one that its language's pack knows as nothing else: no function word, light verb, act, negation, mark.
 //! Words are compared by a light stem; scripts without spaces by pairs of characters. A word's sign is the parity of the
-//! negations over it (`neg`, `neg-after`, `neg-both`; a prohibition, `neg-set`, stands above what it finds); words beside an undoing verb (`anti`: "cancel", "remove") are marked.
+//! negations over it (`neg`, `neg-after`, `neg-both`; a prohibition, `neg-set`, stands above what it finds); words beside an undoing verb (`anti`: "cancel", "remove"; or any
+//! verb of rejection) are marked.
 
 use crate::lexicon::{Pack, Tags, Unit, tag};
 use crate::text::fold::is_cjk;
@@ -20,8 +21,8 @@ pub struct ContentWord {
     pub span: (usize, usize),
     /// Whether an odd number of negations stands over it.
     pub negated: bool,
-    /// Whether an undoing verb stands beside it.
-    pub undone: bool,
+    /// The undoing verb that stands beside it, if one does: half-open bytes in the folded text.
+    pub undone: Option<(usize, usize)>,
 }
 
 /// The tags by which words are no content words, looked up once.
@@ -34,6 +35,8 @@ struct Known {
     stop: Tags,
     wide: Tags,
     slight: Tags,
+    inverted: Tags,
+    quest: Tags,
     particle: Tags,
     set: Tags,
     end: Tags,
@@ -85,9 +88,11 @@ fn known() -> &'static Known {
             neg: tag("neg"),
             neg_after: tag("neg-after"),
             neg_both: tag("neg-both"),
-            anti: tag("anti"),
+            anti: tag("anti") | tag("rejection"),
             stop: tag("stop"),
             wide: tag("neg-wide"),
+            inverted: tag("neg-inverted"),
+            quest: tag("quest"),
             slight: tag("func") | tag("light"),
             particle: tag("particle"),
             set: tag("neg-set"),
@@ -120,15 +125,17 @@ pub fn content_words(folded: &str, units: &[Unit], pack: &Pack) -> Vec<ContentWo
                     stem,
                     span,
                     negated: false,
-                    undone: false,
+                    undone: None,
                 });
                 places.push(i);
             }
         }
         i += 1;
     }
+    // "Wouldn't a lighter primer do?" denies nothing.
+    let asked = units.last().is_some_and(|u| u.tags & known.quest != 0);
     for clause in clauses(units) {
-        sign(units, clause, &places, &mut out);
+        sign(units, clause, asked, &places, &mut out);
     }
     out
 }
@@ -169,7 +176,7 @@ fn pairs(folded: &str, units: &[Unit], nothing: Tags, out: &mut Vec<ContentWord>
             stem: folded[span.0..span.1].to_owned(),
             span,
             negated: false,
-            undone: false,
+            undone: None,
         });
     };
     let hiragana = |c: char| matches!(c as u32, 0x3041..=0x309F);
@@ -248,7 +255,7 @@ fn clauses(units: &[Unit]) -> Vec<(usize, usize)> {
 /// Sets the signs that the negations of one clause cause. A negation reaches forward to the end of its clause or to a joining
 /// word; one that finds no content word there reaches into the next clause when a stop directly follows it ("do not, and I mean
 /// it, …"), else back over its own clause ("Redis won't do").
-fn sign(units: &[Unit], clause: (usize, usize), places: &[usize], words: &mut [ContentWord]) {
+fn sign(units: &[Unit], clause: (usize, usize), asked: bool, places: &[usize], words: &mut [ContentWord]) {
     let known = known();
     let range = |from: usize, to: usize| {
         (
@@ -271,11 +278,15 @@ fn sign(units: &[Unit], clause: (usize, usize), places: &[usize], words: &mut [C
         if tags & known.anti != 0 && tags & (known.neg | known.neg_both | known.neg_after) == 0 {
             let (from, to) = joined(units, clause, i, known.end | known.contrast);
             let (from, to) = range(from, to);
-            words[from..to].iter_mut().for_each(|w| w.undone = true);
+            let verb = (units[i].start, units[i].end);
+            words[from..to].iter_mut().for_each(|w| w.undone = Some(verb));
         }
         if tags & known.neg_after != 0 {
             flip(words, range(clause.0, i));
-        } else if tags & known.neg != 0 && tags & known.neg_both == 0 {
+        } else if tags & known.neg != 0
+            && tags & known.neg_both == 0
+            && !(asked && i == clause.0 && tags & known.inverted != 0)
+        {
             let covers = |j: usize| {
                 let (from, to) = range(i + 1, j);
                 from < to

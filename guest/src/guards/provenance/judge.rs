@@ -279,7 +279,7 @@ fn topic(after: &str, one: &Checked) -> Topic {
     let head_start = folded.find(&head).unwrap_or(0);
     let head_end = head_start + head.len();
     // Negations up to the head made the claim what it is (a rejection): they don't count a second time.
-    let signs = tag("neg") | tag("neg-both") | tag("neg-after") | tag("anti");
+    let signs = tag("neg") | tag("neg-both") | tag("neg-after") | tag("anti") | tag("rejection");
     let verb_last = matches!(pack.lang, "ja" | "ko");
     for unit in &mut units {
         let put_out = if verb_last {
@@ -320,10 +320,11 @@ fn shared<'a>(topic: &'a [ContentWord], words: &[&'a ContentWord]) -> Vec<(&'a C
 fn reversed(topic: &Topic, pairs: &[(&ContentWord, &ContentWord)], quote: Span) -> bool {
     let opposite = pairs.iter().filter(|(t, w)| {
         if t.negated != w.negated {
-            return (t.negated != t.undone) != (w.negated != w.undone);
+            return (t.negated != t.undone.is_some()) != (w.negated != w.undone.is_some());
         }
-        // The undoing verb was cut off: it stands over the word, and neither the quote nor the claim has it.
-        w.undone && !t.undone && !t.negated && !w.negated && w.span.0 <= quote.1.0 && w.span.1 > quote.1.0
+        // An undoing verb that was cut off: neither the quote nor the claim has it.
+        let cut_off = w.undone.is_some_and(|verb| verb.1 <= quote.1.0 || verb.0 >= quote.1.1);
+        cut_off && t.undone.is_none() && !t.negated && !w.negated
     });
     let opposite = opposite.count();
     if topic.negative {
@@ -608,10 +609,12 @@ fn takes_back(sentence: &Sentence, about: &[&ContentWord], said: &[ContentWord],
     }
     let against = |w: &&&ContentWord| {
         let before = said.iter().find(|s| same(&s.stem, &w.stem));
-        before.is_some_and(|s| (w.negated && !s.negated) || (w.undone && !s.undone && !s.negated))
+        before.is_some_and(|s| (w.negated && !s.negated) || (w.undone.is_some() && s.undone.is_none() && !s.negated))
     };
-    let opposed = common.iter().filter(against).count();
-    opposed > 0 && opposed * 2 >= common.len()
+    let opposed: Vec<&&ContentWord> = common.iter().filter(against).collect();
+    // "72 percent now, not 68": the value alone is taken back.
+    let value = opposed.iter().any(|w| w.stem.chars().any(char::is_numeric));
+    !opposed.is_empty() && (value || opposed.len() * 2 >= common.len())
 }
 
 /// Whether a message holds something that could itself be taken back: own content words, not a question.

@@ -215,6 +215,7 @@ impl Sentence {
         let (first, third, says, says3) = (tag("first"), tag("third"), tag("says"), tag("says3"));
         let mut subject = 0;
         let mut other = false;
+        let mut aside = false;
         // Where the verb stands last, it stands behind the quoted words.
         let end = if matches!(self.pack.lang, "ja" | "ko") {
             self.clause_end(up_to.1)
@@ -229,8 +230,11 @@ impl Sentence {
                 subject = unit.tags & (third | first);
                 other &= subject & first == 0;
             }
+            // "I don't care what the brochure says, seal it": what is set aside is not whose word it is.
+            aside |= unit.tags & tag("whatever") != 0;
             let ends = unit.tags & (tag("stop") | tag("contrast")) != 0;
-            if ends && i > 0 && self.units[i - 1].tags & (says | says3) == 0 {
+            if ends && (aside || i > 0 && self.units[i - 1].tags & (says | says3) == 0) {
+                aside = false;
                 (subject, other) = (0, false);
             }
             other |= unit.tags & says3 != 0 && subject & first == 0 && i > 0;

@@ -62,7 +62,7 @@ fn score(topic: &Topic, sentence: &Sentence) -> usize {
         .collect();
     let agreeing = pairs
         .iter()
-        .filter(|(t, w)| (t.negated != t.undone) == (w.negated != w.undone))
+        .filter(|(t, w)| (t.negated != t.undone.is_some()) == (w.negated != w.undone.is_some()))
         .count();
     let enough = pairs.len() >= 2.min(topic.words.len()) && pairs.len() * 3 >= topic.words.len();
     if !enough || agreeing * 2 <= pairs.len() || sentence.doubt(sentence.span, topic.conditional).is_some() {
