@@ -321,7 +321,7 @@ impl Cut<'_> {
                 _ => hit.range.0,
             };
             let stop = match after {
-                Some(next) if next.range.0 > hit.head => next.range.0,
+                Some(next) if next.range.0 > hit.head => self.clause_behind(hit, next).min(next.range.0),
                 Some(next) => self.parting(hit, next),
                 None => sentence.1,
             };
@@ -331,10 +331,14 @@ impl Cut<'_> {
             }
             last = self.trimmed(hit.range.1.min(last).max(hit.head + 1), last);
             let span = self.bytes(first, last);
-            let content = if before.is_none() && after.is_none() {
-                self.bytes(sentence.0, sentence.1)
-            } else {
-                span
+            let content = match before {
+                None if after.is_none() => self.bytes(sentence.0, sentence.1),
+                // What the act is about may stand before its subject.
+                _ if self.pack.verb_last() => {
+                    let from = before.map_or(sentence.0, |b| self.clause_behind(b, hit));
+                    self.bytes(from.min(first), last)
+                }
+                _ => span,
             };
             // A hit inside a quotation mark pair is not possible; one that runs into a quotation is cut before it.
             let end = quotes
@@ -363,6 +367,17 @@ impl Cut<'_> {
         (one.head + 1..other.head)
             .find(|&i| self.units[i].tags & skipped == 0)
             .unwrap_or(other.head)
+    }
+
+    /// Where the clause of the second of two acts begins: behind the first comma after the first verb, where verbs stand last.
+    fn clause_behind(&self, one: &Hit, other: &Hit) -> usize {
+        let range = one.head + 1..other.head;
+        let comma = self.units[range].iter().position(|u| u.tags & tag("stop") != 0);
+        match comma {
+            Some(at) if self.pack.verb_last() => one.head + 2 + at,
+            _ if self.pack.verb_last() => self.parting(one, other),
+            _ => other.range.0,
+        }
     }
 
     /// Drops marks and joining words from the end of a span of units.
