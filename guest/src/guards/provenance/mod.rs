@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`claims`] (what a line says the user did), [`attach`] (which quotes belong to it), [`history`] (what was said),
 //! [`speech`], [`material`] and [`content`] (how it was meant, whose words it is, what it is about), [`judge`] (what a quote
-//! proves), [`trace`] (what would pass), [`answer`] (what is said about it).
+//! proves), with [`places`], [`topic`] and [`retraction`], [`trace`] (what would pass), [`answer`] (what is said about it).
 
 pub mod answer;
 pub mod attach;
@@ -11,7 +11,10 @@ pub mod content;
 pub mod history;
 pub mod judge;
 pub mod material;
+pub mod places;
+pub mod retraction;
 pub mod speech;
+pub mod topic;
 pub mod trace;
 
 use crate::event::Write;
@@ -74,7 +77,7 @@ pub fn check(
                 continue;
             }
             let line = read.line.of(&write.after);
-            let identity = judge::identity(line, claim, &read.quotes);
+            let identity = topic::identity(line, claim, &read.quotes);
             out.push(Checked {
                 claim: claim.clone(),
                 at: read.line.start,

@@ -3,8 +3,9 @@
 use super::Checked;
 use super::content::{ContentWord, same};
 use super::history::History;
-use super::judge::{Judged, Shown, Topic, Word};
+use super::judge::{Judged, Shown, Word};
 use super::speech::{Reading, Sentence};
+use super::topic::Topic;
 use crate::text::fold::fold;
 
 /// Messages that are read closely for one claim: those that share most with it.
