@@ -168,7 +168,7 @@ fn emphasis(text: &str, at: usize, c: char) -> bool {
             let (before, after) = (text[..at].chars().next_back(), text[at + 1..].chars().next());
             let space = |n: Option<char>| n.is_none_or(char::is_whitespace);
             let digit = |n: Option<char>| n.is_some_and(|n| n.is_ascii_digit());
-            !(space(before) && space(after)) && !(digit(before) && digit(after))
+            !(space(before) && space(after) || digit(before) && digit(after))
         }
         '_' => {
             let word = |n: Option<char>| n.is_some_and(|n| n.is_alphanumeric() || n == '_');

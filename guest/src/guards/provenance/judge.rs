@@ -71,6 +71,17 @@ pub struct Judged {
     pub would_pass: String,
 }
 
+impl Judged {
+    fn new(word: Word, note: &str, shown: Vec<Shown>) -> Self {
+        Self {
+            word,
+            note: note.to_owned(),
+            shown,
+            would_pass: String::new(),
+        }
+    }
+}
+
 impl Default for Judged {
     fn default() -> Self {
         Self {
@@ -180,42 +191,20 @@ impl Judge<'_> {
     /// The verdict on one place of a quote.
     fn place(&mut self, topic: &Topic, folded: &str, way: &[Span]) -> Judged {
         let said = way[0].0;
-        let show = |note: &str| {
-            way.iter()
-                .map(|&(said, span)| Shown {
-                    said,
-                    span,
-                    note: note.to_owned(),
-                })
-                .collect::<Vec<_>>()
-        };
+        let show = |note: &str| shown(way, note);
         let assent = is_assent(folded, self.likely);
         let reading = self.reading(said);
         if way.iter().all(|&(_, span)| reading.is_material(span)) {
-            return Judged {
-                word: Word::QuotedMaterial,
-                shown: show("it stands in what the user pasted or quoted"),
-                ..Judged::default()
-            };
+            let note = "it stands in what the user pasted or quoted";
+            return Judged::new(Word::QuotedMaterial, "", show(note));
         }
         if assent {
             return self.assent(topic, said, show("the user assents here"));
         }
-        let words: Vec<&ContentWord> = way
-            .iter()
-            .flat_map(|&(_, span)| {
-                reading
-                    .sentences_at(span)
-                    .flat_map(move |s| s.words.iter().filter(move |w| touches(w, span)))
-            })
-            .collect();
+        let words: Vec<&ContentWord> = way.iter().flat_map(|&(_, span)| reading.words_at(span)).collect();
         let pairs = shared(&topic.words, &words);
         if pairs.is_empty() {
-            return Judged {
-                word: Word::Unrelated,
-                shown: show("the user says this, about something else"),
-                ..Judged::default()
-            };
+            return Judged::new(Word::Unrelated, "", show("the user says this, about something else"));
         }
         if reversed(topic, &pairs, way[0]) {
             let note = if topic.negative {
@@ -223,35 +212,16 @@ impl Judge<'_> {
             } else {
                 "A negation governs these words there."
             };
-            let shown = show("the user says the opposite here");
-            return Judged {
-                word: Word::NegationDropped,
-                note: note.to_owned(),
-                shown,
-                ..Judged::default()
-            };
+            return Judged::new(Word::NegationDropped, note, show("the user says the opposite here"));
         }
         if let Some(doubt) = doubt(reading, way, topic) {
-            let shown = show("the user weighs it here");
-            return Judged {
-                word: Word::NotACommitment,
-                note: doubt.note().to_owned(),
-                shown,
-                ..Judged::default()
-            };
+            return Judged::new(Word::NotACommitment, doubt.note(), show("the user weighs it here"));
         }
-        let stems: Vec<ContentWord> = words.iter().map(|w| (*w).clone()).collect();
-        if let Some(later) = self.retraction(said, topic, &stems) {
-            return Judged {
-                word: Word::Retracted,
-                shown: [show("the user says it here"), vec![later]].concat(),
-                ..Judged::default()
-            };
-        }
-        Judged {
-            word: Word::Supported,
-            shown: show("the user says it here"),
-            ..Judged::default()
+        let words: Vec<ContentWord> = words.iter().map(|w| (*w).clone()).collect();
+        let here = show("the user says it here");
+        match self.retraction(said, topic, &words) {
+            Some(later) => Judged::new(Word::Retracted, "", [here, vec![later]].concat()),
+            None => Judged::new(Word::Supported, "", here),
         }
     }
 
@@ -310,8 +280,19 @@ impl Judge<'_> {
     }
 }
 
+/// The places of a quote's parts as evidence.
+fn shown(way: &[Span], note: &str) -> Vec<Shown> {
+    way.iter()
+        .map(|&(said, span)| Shown {
+            said,
+            span,
+            note: note.to_owned(),
+        })
+        .collect()
+}
+
 /// Whether a word touches the span.
-fn touches(word: &ContentWord, span: (usize, usize)) -> bool {
+pub(super) fn touches(word: &ContentWord, span: (usize, usize)) -> bool {
     word.span.0 < span.1 && span.0 < word.span.1
 }
 

@@ -5,6 +5,7 @@
 //! data: `speech.csv` of each pack (`corpus/README.md` lists the tags).
 
 use super::content::{ContentWord, content_words};
+use super::judge::touches;
 use super::material::material;
 use crate::lexicon::{Pack, Tags, Unit, packs_for, sentences, tag};
 use crate::text::fold::Folded;
@@ -104,6 +105,12 @@ impl Reading {
         self.sentences
             .iter()
             .filter(move |s| s.span.0 < span.1 && span.0 < s.span.1)
+    }
+
+    /// The content words that the folded bytes touch.
+    pub fn words_at(&self, span: (usize, usize)) -> impl Iterator<Item = &ContentWord> {
+        self.sentences_at(span)
+            .flat_map(move |s| s.words.iter().filter(move |w| touches(w, span)))
     }
 
     /// The content words of everything that is the user's own.
