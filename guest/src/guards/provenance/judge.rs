@@ -10,6 +10,7 @@ use super::trace;
 use crate::event::{Role, named};
 use crate::settings::Settings;
 use crate::text::fold::fold;
+use crate::verdict::FINDINGS_MAX;
 use std::collections::BTreeMap;
 
 named!(
@@ -43,6 +44,9 @@ impl Word {
         }
     }
 }
+
+/// Failed claims of one write for which it is asked whether their quote was stitched from two messages.
+const STITCHED_MAX: usize = 4;
 
 /// Places of one quote that are judged: the newest first, since the last word counts.
 const PLACES_JUDGED_MAX: usize = 16;
@@ -126,6 +130,7 @@ pub fn judge_all(after: &str, checked: &mut [Checked], history: &History, settin
         readings: BTreeMap::new(),
         likely,
     };
+    let mut explained = 0;
     for one in checked {
         let topic = topic(after, one);
         let mut best = Judged::default();
@@ -135,8 +140,10 @@ pub fn judge_all(after: &str, checked: &mut [Checked], history: &History, settin
                 best = judged;
             }
         }
-        if !best.word.passes() {
-            trace::explain(&topic, one, history, &mut best);
+        // Only what is shown needs explaining; the more costly question is asked for the first few.
+        if !best.word.passes() && explained < FINDINGS_MAX {
+            trace::explain(&topic, one, history, explained < STITCHED_MAX, &mut best);
+            explained += 1;
         }
         one.judged = best;
     }
@@ -193,6 +200,7 @@ impl Judge<'_> {
         let said = way[0].0;
         let show = |note: &str| shown(way, note);
         let assent = is_assent(folded, self.likely);
+        let text = &self.history.said()[said].message.text;
         let reading = self.reading(said);
         if way.iter().all(|&(_, span)| reading.is_material(span)) {
             let note = "it stands in what the user pasted or quoted";
@@ -207,12 +215,15 @@ impl Judge<'_> {
             return Judged::new(Word::Unrelated, "", show("the user says this, about something else"));
         }
         if reversed(topic, &pairs, way[0]) {
-            let note = if topic.negative {
-                "The user is for it there."
-            } else {
-                "A negation governs these words there."
-            };
-            return Judged::new(Word::NegationDropped, note, show("the user says the opposite here"));
+            let spoken: Vec<String> = reading
+                .sentences_at(way[0].1)
+                .map(|s| reading.spoken(s.span, text))
+                .collect();
+            let note = format!(
+                "You wrote \u{201C}{folded}\u{201D}; the user wrote \u{201C}{}\u{201D}.",
+                spoken.join(" ")
+            );
+            return Judged::new(Word::NegationDropped, &note, show("the user says the opposite here"));
         }
         if let Some(doubt) = doubt(reading, way, topic) {
             return Judged::new(Word::NotACommitment, doubt.note(), show("the user weighs it here"));

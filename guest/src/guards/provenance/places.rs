@@ -14,7 +14,7 @@ pub fn quote_parts(words: &str) -> Vec<String> {
 }
 
 /// Drops marks around a quote's part: what typing puts at the end of a sentence, and brackets of an ellipsis.
-fn trimmed(part: &str) -> &str {
+pub fn trimmed(part: &str) -> &str {
     let ends = |c: char| {
         matches!(
             c,

@@ -12,6 +12,9 @@ use crate::text::fold::Folded;
 use crate::text::segment;
 use crate::text::words::{Token, tokens};
 
+/// Characters of a sentence that are repeated to the agent.
+const SPOKEN_CHARS_MAX: usize = 160;
+
 /// A sentence of a message. Offsets are bytes in the message's folded text.
 pub struct Sentence {
     /// The pack that read it.
@@ -105,6 +108,12 @@ impl Reading {
         self.sentences
             .iter()
             .filter(move |s| s.span.0 < span.1 && span.0 < s.span.1)
+    }
+
+    /// Folded bytes as they were typed in `text`, the message that was read; at most a line's worth.
+    pub fn spoken(&self, span: (usize, usize), text: &str) -> String {
+        let (start, end) = self.folded.original(span.0, span.1);
+        text[start..end].trim().chars().take(SPOKEN_CHARS_MAX).collect()
     }
 
     /// The content words that the folded bytes touch.

@@ -2,28 +2,46 @@
 
 use super::Checked;
 use super::content::{ContentWord, same};
-use super::history::History;
+use super::history::{History, Place};
 use super::judge::{Judged, Shown, Word};
+use super::places::trimmed;
 use super::speech::{Reading, Sentence};
 use super::topic::Topic;
+use crate::lexicon::packs_for;
 use crate::text::fold::fold;
+use crate::text::words::tokens;
 
 /// Messages that are read closely for one claim: those that share most with it.
 const NEAR_MAX: usize = 4;
 
+/// Words of a quote that are tried as the seam of two messages.
+const SEAMS_MAX: usize = 24;
+
 /// Adds to a failed verdict what would pass: the nearest sentence of the user that shares most of the claim's words, stands on its
-/// side and is a commitment. For a quote that was not found, also which words differ.
-pub fn explain(topic: &Topic, one: &Checked, history: &History, judged: &mut Judged) {
+/// side and is a commitment. For a quote that was not found, also how it comes near: stitched from two messages, one word changed,
+/// in another language. `stitched` tells whether to ask the first of these, which costs most.
+pub fn explain(topic: &Topic, one: &Checked, history: &History, stitched: bool, judged: &mut Judged) {
     if topic.words.is_empty() || judged.word == Word::Retracted {
         return;
+    }
+    let quote = one
+        .quotes
+        .first()
+        .map(|q| fold(&q.words))
+        .filter(|_| judged.word == Word::NotFound);
+    if let Some(quote) = &quote
+        && stitched
+        && is_stitched(quote, history)
+    {
+        judged.note = "Its two halves were said in different messages.".to_owned();
     }
     let Some((said, sentence, text)) = nearest(topic, history) else {
         return;
     };
-    if judged.word == Word::NotFound
-        && let Some(quote) = one.quotes.first()
+    if let Some(quote) = &quote
+        && judged.note.is_empty()
     {
-        judged.note = difference(&fold(&quote.words), &fold(&text));
+        judged.note = difference(quote, &fold(&text));
     }
     judged.would_pass = text;
     if judged.shown.is_empty() {
@@ -33,6 +51,21 @@ pub fn explain(topic: &Topic, one: &Checked, history: &History, judged: &mut Jud
             note: "this would support it".to_owned(),
         });
     }
+}
+
+/// Whether the user said the beginning of the quote in one message and the rest in another.
+fn is_stitched(quote: &str, history: &History) -> bool {
+    let seams = quote.match_indices(' ').map(|(at, _)| at).take(SEAMS_MAX);
+    let halves: Vec<String> = seams
+        .flat_map(|at| [quote[..at].to_owned(), quote[at + 1..].to_owned()])
+        .collect();
+    let halves: Vec<String> = halves.iter().map(|h| trimmed(h).to_owned()).collect();
+    if halves.iter().any(String::is_empty) {
+        return false;
+    }
+    let places = history.places(&halves);
+    let human = |places: &[Place]| places.iter().any(|p| history.said()[p.said].is_human());
+    places.chunks(2).any(|pair| human(&pair[0]) && human(&pair[1]))
 }
 
 /// The best sentence of the user: the index of what was said, its bytes in the folded text, its words as they were typed.
@@ -73,23 +106,32 @@ fn score(topic: &Topic, sentence: &Sentence) -> usize {
     }
 }
 
-/// The first words that differ between a quote and what was said, for the agent.
+/// How a quote differs from what was said, for the agent.
 fn difference(quote: &str, said: &str) -> String {
-    let quoted: Vec<&str> = quote.split(' ').collect();
-    let spoken: Vec<&str> = said.split(' ').collect();
-    let missing: Vec<&str> = quoted
-        .iter()
-        .filter(|w| !spoken.contains(*w))
-        .take(4)
-        .copied()
-        .collect();
-    let all = missing.len() == quoted.len();
-    if missing.is_empty() {
-        return "The words stand there in another order, or not side by side.".to_owned();
+    let words = |text: &str| -> Vec<String> {
+        tokens(text)
+            .iter()
+            .map(|t| t.of(text).to_owned())
+            .filter(|w| w.chars().any(char::is_alphanumeric))
+            .collect()
+    };
+    let (quoted, spoken) = (words(quote), words(said));
+    let missing: Vec<&String> = quoted.iter().filter(|w| !spoken.contains(w)).collect();
+    if language(quote) != language(said) && missing.len() * 2 > quoted.len() {
+        return "It may be a translation; only the user's own words prove it.".to_owned();
     }
-    if all {
-        String::new()
-    } else {
-        format!("Not in the user's words: {}.", missing.join(", "))
+    match missing.as_slice() {
+        [] => "The words stand there in another order, or not side by side.".to_owned(),
+        [one] => format!("One word differs: the user did not write \u{201C}{one}\u{201D} there."),
+        _ if missing.len() == quoted.len() => String::new(),
+        many => {
+            let first: Vec<&str> = many.iter().take(4).map(|w| w.as_str()).collect();
+            format!("Not in the user's words: {}.", first.join(", "))
+        }
     }
+}
+
+/// The language of a text, as far as its script and its words tell.
+fn language(text: &str) -> &'static str {
+    packs_for(text, &tokens(text), "").first().map_or("", |pack| pack.lang)
 }
