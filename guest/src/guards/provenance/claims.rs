@@ -320,6 +320,8 @@ impl Cut<'_> {
                 Some(before) if hit.range.0 <= before.head => self.parting(before, hit),
                 _ => hit.range.0,
             };
+            // A mark that only showed where the clause begins is no part of it.
+            let first = (first..hit.head).find(|&i| self.is_word(i)).unwrap_or(hit.head);
             let stop = match after {
                 Some(next) if next.range.0 > hit.head => self.clause_behind(hit, next).min(next.range.0),
                 Some(next) => self.parting(hit, next),
@@ -384,16 +386,18 @@ impl Cut<'_> {
     fn trimmed(&self, least: usize, mut end: usize) -> usize {
         let joining = tag("conj");
         while end > least {
-            let unit = self.units[end - 1];
-            let word = self.folded.text[unit.start..unit.end]
-                .chars()
-                .any(char::is_alphanumeric);
-            if word && unit.tags & joining == 0 {
+            if self.is_word(end - 1) && self.units[end - 1].tags & joining == 0 {
                 break;
             }
             end -= 1;
         }
         end
+    }
+
+    /// Whether a unit has letters or digits.
+    fn is_word(&self, at: usize) -> bool {
+        let unit = self.units[at];
+        self.folded.text[unit.start..unit.end].contains(char::is_alphanumeric)
     }
 
     /// The line's bytes behind units.
