@@ -35,7 +35,7 @@ struct Known {
     stop: Tags,
     wide: Tags,
     slight: Tags,
-    inverted: Tags,
+    polite: Tags,
     quest: Tags,
     particle: Tags,
     set: Tags,
@@ -91,7 +91,7 @@ fn known() -> &'static Known {
             anti: tag("anti") | tag("rejection"),
             stop: tag("stop"),
             wide: tag("neg-wide"),
-            inverted: tag("neg-inverted"),
+            polite: tag("polite"),
             quest: tag("quest"),
             slight: tag("func") | tag("light"),
             particle: tag("particle"),
@@ -132,8 +132,9 @@ pub fn content_words(folded: &str, units: &[Unit], pack: &Pack) -> Vec<ContentWo
         }
         i += 1;
     }
-    // "Wouldn't a lighter primer do?" denies nothing.
-    let asked = units.last().is_some_and(|u| u.tags & known.quest != 0);
+    // "Wouldn't a lighter primer do?" denies nothing; "can you please not use it?" does.
+    let asked =
+        units.last().is_some_and(|u| u.tags & known.quest != 0) && !units.iter().any(|u| u.tags & known.polite != 0);
     for clause in clauses(units) {
         sign(units, clause, asked, &places, &mut out);
     }
@@ -263,15 +264,27 @@ fn sign(units: &[Unit], clause: (usize, usize), asked: bool, places: &[usize], w
             places.partition_point(|&p| p < to),
         )
     };
+    let covers = |from: usize, to: usize| range(from, to).0 < range(from, to).1;
     let flip = |words: &mut [ContentWord], (from, to): (usize, usize)| {
         words[from..to].iter_mut().for_each(|w| w.negated = !w.negated);
     };
+    let negations = if asked {
+        0
+    } else {
+        known.neg | known.neg_both | known.neg_after
+    };
     // What negates the whole clause comes first: the "n'" of "il n'est pas question de" does not undo it.
-    for _ in units[clause.0..clause.1]
-        .iter()
-        .filter(|u| u.tags & known.neg_both != 0)
-    {
-        flip(words, range(clause.0, clause.1));
+    for i in (clause.0..clause.1).filter(|&i| units[i].tags & negations & known.neg_both != 0) {
+        let from = (clause.0..i)
+            .rev()
+            .find(|&j| units[j].tags & known.contrast != 0)
+            .map_or(clause.0, |j| j + 1);
+        let to = if i + 1 == clause.1 {
+            contrast(units, i + 1)
+        } else {
+            reach(units, clause, i, &covers)
+        };
+        flip(words, range(from, to));
     }
     for i in clause.0..clause.1 {
         let tags = units[i].tags;
@@ -281,34 +294,33 @@ fn sign(units: &[Unit], clause: (usize, usize), asked: bool, places: &[usize], w
             let verb = (units[i].start, units[i].end);
             words[from..to].iter_mut().for_each(|w| w.undone = Some(verb));
         }
-        if tags & known.neg_after != 0 {
+        if tags & negations & known.neg_after != 0 {
             flip(words, range(clause.0, i));
-        } else if tags & known.neg != 0
-            && tags & known.neg_both == 0
-            && !(asked && i == clause.0 && tags & known.inverted != 0)
-        {
-            let covers = |j: usize| {
-                let (from, to) = range(i + 1, j);
-                from < to
-            };
-            let cuts = |j: &usize| units[*j].tags & (known.end | known.contrast) != 0 && covers(*j);
+        } else if tags & negations & known.neg != 0 && tags & known.neg_both == 0 {
             let wide = tags & known.wide != 0 || i + 1 == clause.1;
             let end = if wide {
                 contrast(units, i + 1)
             } else {
-                (i + 1..clause.1).find(cuts).unwrap_or(clause.1)
+                reach(units, clause, i, &covers)
             };
-            let reach = range(i + 1, end);
+            let after = range(i + 1, end);
             let before = range(clause.0, i);
             let first = !words[before.0..before.1].iter().any(|w| w.negated);
-            let reach = if reach.0 == reach.1 && first { before } else { reach };
+            let over = if after.0 == after.1 && first { before } else { after };
             if tags & known.set != 0 {
-                words[reach.0..reach.1].iter_mut().for_each(|w| w.negated = true);
+                words[over.0..over.1].iter_mut().for_each(|w| w.negated = true);
             } else {
-                flip(words, reach);
+                flip(words, over);
             }
         }
     }
+}
+
+/// Where a negation at unit `i` ends: at the first joining word behind a content word, or with its clause.
+fn reach(units: &[Unit], clause: (usize, usize), i: usize, covers: &dyn Fn(usize, usize) -> bool) -> usize {
+    let known = known();
+    let cuts = |j: &usize| units[*j].tags & (known.end | known.contrast) != 0 && covers(i + 1, *j);
+    (i + 1..clause.1).find(cuts).unwrap_or(clause.1)
 }
 
 /// The part of a clause around unit `i` that no joining word cuts off.

@@ -92,7 +92,7 @@ fn takes_back(sentence: &Sentence, about: &[&ContentWord], said: &[ContentWord],
     let opposed: Vec<&&ContentWord> = common.iter().filter(against).collect();
     // "72 percent now, not 68": the value alone is taken back.
     let value = opposed.iter().any(|w| w.stem.chars().any(char::is_numeric));
-    !opposed.is_empty() && (value || opposed.len() * 2 >= common.len())
+    !opposed.is_empty() && (value || opposed.len() * 3 >= common.len())
 }
 
 /// Whether a message holds something that could itself be taken back: own content words, not a question.

@@ -58,7 +58,7 @@ pub fn topic(after: &str, one: &Checked) -> Topic {
     let mut units = pack.units(&folded, &cut, &[]);
     let head_start = folded.find(&head).unwrap_or(0);
     let head_end = head_start + head.len();
-    // Negations up to the head made the claim what it is (a rejection): they don't count a second time.
+    // Negations up to the head made a rejection what it is: they don't count a second time.
     let signs = tag("neg") | tag("neg-both") | tag("neg-after") | tag("anti") | tag("rejection");
     let verb_last = matches!(pack.lang, "ja" | "ko");
     for unit in &mut units {
@@ -67,7 +67,7 @@ pub fn topic(after: &str, one: &Checked) -> Topic {
         } else {
             unit.start < head_end
         };
-        if put_out && unit.tags & signs != 0 {
+        if negative && put_out && unit.tags & signs != 0 {
             unit.tags = tag("func");
         }
     }
