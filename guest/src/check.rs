@@ -30,6 +30,8 @@ pub struct Session {
     /// Subkey for fingerprints of claims that passed; never leaves.
     passed_key: Vec<u8>,
     history: History,
+    /// Ids of the entries that are remembered: one that is loaded again counts once.
+    known: BTreeSet<String>,
     passed: BTreeSet<String>,
     found: Vec<(Row, String)>,
 }
@@ -49,6 +51,7 @@ impl Session {
             settings: Settings::read(settings),
             passed_key: keyed(key.as_bytes(), b"sayso passed claims 1"),
             history: History::default(),
+            known: BTreeSet::new(),
             passed: BTreeSet::new(),
             found: Vec::new(),
         }
@@ -72,6 +75,9 @@ impl Session {
     }
 
     fn remember(&mut self, row: Row, body: String) {
+        if !self.known.insert(row.id.clone()) {
+            return;
+        }
         if let Some(message) = row.as_message(&body)
             && row.action != Action::Refuse.name()
         {
@@ -106,6 +112,7 @@ impl Session {
     /// Keeps a message. The text of tools is kept for the session only, never stored.
     fn hear(&mut self, event: &Event, message: &Message) -> Stored {
         let row = Row::of(event).message(message);
+        self.known.insert(event.id.clone());
         self.history.add(&event.id, message.clone());
         let body = if message.role == Role::Tool {
             String::new()

@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -73,6 +73,8 @@ class Judge(Protocol):
 
     def capture(self, event: Event) -> Stored: ...
 
+    def load(self, lines: Iterable[str]) -> object: ...
+
 
 class Book(Protocol):
     """What the gate needs of `ledger.Ledger`."""
@@ -83,12 +85,18 @@ class Book(Protocol):
 
     def link(self, session: str, parent: str) -> object: ...
 
+    def size(self) -> int: ...
+
+    def changes_since(self, seq: int, session: str) -> Iterable[tuple[int, str]]: ...
+
 
 @dataclass(slots=True)
 class _Open:
     """One open session: its judge, and a lock that keeps the order of rows equal to the order of verdicts."""
 
     judge: Judge | None = None
+    #: The last entry of the ledger that the judge knows of.
+    seq: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
@@ -121,7 +129,10 @@ class Gate:
         opened = self._session(session)
         with opened.lock:
             try:
-                verdict = self._engine(opened, session).check(event)
+                judge = self._engine(opened, session)
+                if isinstance(what, Write):
+                    self._catch_up(opened, judge, session)
+                verdict = judge.check(event)
             except Exception as error:
                 return self._failed(opened, event, error)
             unjudged = next((one for one in verdict.findings if one.guard == "engine" and one.level == "error"), None)
@@ -192,8 +203,34 @@ class Gate:
 
     def _engine(self, opened: _Open, session: str) -> Judge:
         if opened.judge is None:
+            # Before the judge reads the ledger: what comes in between is read twice, and counted once by the engine.
+            opened.seq = self._size(session)
             opened.judge = self._judge(session)
         return opened.judge
+
+    def _size(self, session: str) -> int:
+        try:
+            return self._book.size() if self._book is not None else 0
+        except Exception as error:
+            self._unread(session, error)
+            return 0
+
+    def _catch_up(self, opened: _Open, judge: Judge, session: str) -> None:
+        """Gives the judge what other processes wrote into the ledger for this session since it last looked."""
+        if self._book is None:
+            return
+        try:
+            news = list(self._book.changes_since(opened.seq, session))
+        except Exception as error:
+            self._unread(session, error)
+            return
+        if news:
+            judge.load([line for _, line in news])
+            opened.seq = max(seq for seq, _ in news)
+
+    def _unread(self, session: str, error: Exception) -> None:
+        detail = str(error) if isinstance(error, LedgerError) else type(error).__name__
+        self.tell(session, f"sayso can't read its ledger, so the words of other processes don't count: {detail}")
 
     def _store(self, event: Event, stored: Stored, parent: str = "") -> None:
         """Commits the row before the answer leaves. A ledger that can't be written stops no guard."""

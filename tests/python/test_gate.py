@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -38,6 +38,19 @@ class Steps:
         self.action: Action = "allow"
         self.findings: tuple[Finding, ...] = ()
         self.links: list[tuple[str, str]] = []
+        self.news: list[tuple[int, str]] = []
+        self.read_error: Exception | None = None
+
+    def size(self) -> int:
+        return len(self.rows)
+
+    def changes_since(self, seq: int, session: str) -> list[tuple[int, str]]:
+        if self.read_error:
+            raise self.read_error
+        return [(number, line) for number, line in self.news if number > seq]
+
+    def load(self, lines: Iterable[str]) -> None:
+        self.done.append("load " + " ".join(lines))
 
     def open(self, session: str) -> Judge:
         if self.open_error:
@@ -206,3 +219,20 @@ def test_a_session_that_follows_another_is_linked_and_loaded_again(steps: Steps)
     assert steps.links == [("child", "parent")]
     assert steps.done.count("open child") == 2
     assert steps.rows[-1][3] == "parent"
+
+
+def test_what_other_processes_wrote_counts_before_a_write_is_judged(steps: Steps) -> None:
+    one = gate(steps)
+    one.check("s", WRITE)
+    steps.news.append((7, "theirs"))
+    steps.done.clear()
+    one.check("s", WRITE)
+    one.check("s", WRITE)
+    assert steps.done == ["load theirs", "check", "append", "check", "append"]
+
+
+def test_a_ledger_that_cannot_be_read_stops_no_guard(steps: Steps) -> None:
+    one = gate(steps)
+    steps.read_error = LedgerError("it is locked")
+    assert one.check("s", WRITE).action == "allow"
+    assert "it is locked" in one.notice("s")
