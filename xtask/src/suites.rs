@@ -10,7 +10,8 @@ use crate::setup::{DEVELOPMENT, HERMES, Hermes};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// Runs what needs no Hermes. `quick` leaves out the Python tests marked `slow`.
+/// Runs what needs no Hermes. `quick` leaves out the Python tests marked `slow`. The native tests come first: they write down
+/// the answers with which the Python tests compare the component's.
 pub fn all(workspace: &Workspace, quick: bool) -> Result<()> {
     let mut tally = native(workspace)?;
     tally += python(workspace, quick)?;
@@ -32,7 +33,9 @@ pub fn hermes(workspace: &Workspace) -> Result<()> {
 pub fn native(workspace: &Workspace) -> Result<Tally> {
     let mut tally = Tally::default();
     let tests = ["test", "--locked", "--workspace", "--no-fail-fast"];
-    run::watch(run::cargo(&workspace.root).args(tests), |line| tally.read(line))?;
+    let mut command = run::cargo(&workspace.root);
+    command.env("CARGO_TARGET_DIR", &workspace.target).args(tests);
+    run::watch(&mut command, |line| tally.read(line))?;
     some(tally, "cargo test")
 }
 
@@ -74,6 +77,8 @@ fn pytest(
     command
         .args(["-m", "pytest", "-q", "-c", "host-python/pyproject.toml", "-o"])
         .arg(cache);
+    // The native tests wrote their answers there.
+    command.env("CARGO_TARGET_DIR", &workspace.target);
     command
         .args(arguments)
         .arg(folder)
