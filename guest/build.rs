@@ -1,5 +1,6 @@
-//! Turns the language packs of `corpus/lexicon` and the shared constructions of `corpus/rules` into static tables, so that the
-//! component starts without parsing anything. It only copies and interns; what a pattern means is checked by `rules.rs` and its tests.
+//! Turns the language packs of `corpus/lexicon` and the shared constructions of `corpus/rules` into static tables and compressed
+//! blobs, so that the component starts without parsing anything and reads of a pack only what a line needs. It only copies and
+//! interns; what a pattern means is checked by `rules.rs` and its tests. `src/lexicon/data.rs` reads what is written here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -61,7 +62,30 @@ struct Pack {
     /// Every tag that the pack's patterns ask for.
     tags: BTreeSet<String>,
     verb_last: bool,
-    constructions: String,
+    constructions: Records,
+}
+
+/// Records of text fields, as `src/lexicon/data.rs` reads them.
+#[derive(Default)]
+struct Records(String);
+
+/// Stands behind each field, each record, and each line of a field that has several.
+const FIELD_END: char = '\u{1F}';
+const RECORD_END: char = '\u{1E}';
+const LINE_END: char = '\u{1D}';
+
+impl Records {
+    fn push(&mut self, fields: &[&str]) {
+        for field in fields {
+            assert!(
+                !field.contains([FIELD_END, RECORD_END]),
+                "a control character in {field:?}"
+            );
+            self.0.push_str(field);
+            self.0.push(FIELD_END);
+        }
+        self.0.push(RECORD_END);
+    }
 }
 
 /// The tags by which code reads notes (`corpus/README.md`). These, and those of marks, have one bit in every pack, in notes and
@@ -99,9 +123,17 @@ fn main() {
         .filter(|p| p.is_dir())
         .collect();
     folders.sort();
-    let packs: Vec<Pack> = folders.iter().map(|f| read_pack(f, &marks, &shared)).collect();
+    let mut examples = Records::default();
+    let packs: Vec<Pack> = folders
+        .iter()
+        .map(|f| read_pack(f, &marks, &shared, &mut examples))
+        .collect();
+    for c in &shared.construction {
+        explain(c, &c.langs.join(" "), &mut examples);
+    }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("tables.rs"), render(&marks, &packs, &out)).expect("tables.rs");
+    store(&out.join("examples.z"), examples.0.as_bytes());
 }
 
 /// The names in a pattern: what is neither a quoted word nor a number.
@@ -113,7 +145,12 @@ fn names_in(pattern: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: &Constructions) -> Pack {
+/// Writes a blob.
+fn store(file: &Path, content: &[u8]) {
+    fs::write(file, miniz_oxide::deflate::compress_to_vec(content, 10)).expect("a blob");
+}
+
+fn read_pack(folder: &Path, marks: &Forms, shared: &Constructions, examples: &mut Records) -> Pack {
     let lang = folder.file_name().expect("a name").to_string_lossy().into_owned();
     let mut words = marks.clone();
     let shapes = read_shapes(&folder.join("shapes.txt"));
@@ -136,14 +173,23 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
         }
     }
     let own: Constructions = read_toml(&folder.join("constructions.toml"));
-    let mut text = String::new();
+    let mut constructions = Records::default();
     let mut tags = BTreeSet::new();
     for c in own.construction.iter().chain(&shared.construction) {
         if c.langs.is_empty() || c.langs.contains(&lang) {
             let pattern = expanded(&c.pattern, &own.define);
             tags.extend(names_in(&pattern));
-            render_construction(c, &pattern, &mut text);
+            assert!(
+                c.claim.is_empty() != c.not.is_empty(),
+                "{}: exactly one of claim and not",
+                c.id
+            );
+            let strong = if c.strong { "strong" } else { "" };
+            constructions.push(&[&c.id, &pattern, &c.claim, &c.not, &c.scope, strong]);
         }
+    }
+    for c in &own.construction {
+        explain(c, &lang, examples);
     }
     Pack {
         lang,
@@ -152,8 +198,14 @@ fn read_pack(folder: &Path, marks: &BTreeMap<String, BTreeSet<String>>, shared: 
         speech,
         tags,
         verb_last: own.verb_last,
-        constructions: text,
+        constructions,
     }
+}
+
+/// Keeps what people are told of a construction; `langs` names the languages that have it, all when there are none.
+fn explain(c: &Construction, langs: &str, examples: &mut Records) {
+    let lines = |lines: &[String]| lines.join(&LINE_END.to_string());
+    examples.push(&[langs, &c.id, &c.reason, &lines(&c.hits), &lines(&c.misses)]);
 }
 
 fn read_words(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
@@ -226,27 +278,6 @@ fn names_part(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-fn render_construction(c: &Construction, pattern: &str, out: &mut String) {
-    let Construction {
-        id,
-        claim,
-        not,
-        scope,
-        strong,
-        reason,
-        hits,
-        misses,
-        ..
-    } = c;
-    assert!(claim.is_empty() != not.is_empty(), "{id}: exactly one of claim and not");
-    writeln!(
-        out,
-        "RawConstruction {{ id: {id:?}, pattern: {pattern:?}, claim: {claim:?}, not: {not:?}, scope: {scope:?}, \
-         strong: {strong}, reason: {reason:?}, hits: &{hits:?}, misses: &{misses:?} }},"
-    )
-    .expect("a string");
-}
-
 /// The bits of tags in one kind of text.
 struct Bits {
     shared: Vec<String>,
@@ -285,7 +316,13 @@ fn render(marks: &Forms, packs: &[Pack], folder: &Path) -> String {
     let mut out = String::new();
     writeln!(out, "static SHARED_TAGS: &[&str] = &{:?};", messages.shared).expect("a string");
     writeln!(out, "static MESSAGE_TAGS: &[&str] = &{:?};", messages.own).expect("a string");
-    out.push_str("static PACKS: &[RawPack] = &[\n");
+    render_tags(&messages, &mut out);
+    writeln!(
+        out,
+        "pub const PACKS_MAX: usize = {};\nstatic PACKS: [RawPack; PACKS_MAX] = [",
+        packs.len()
+    )
+    .expect("a string");
     for pack in packs {
         render_pack(pack, &shared, &messages, folder, &mut out);
     }
@@ -293,7 +330,19 @@ fn render(marks: &Forms, packs: &[Pack], folder: &Path) -> String {
     out
 }
 
-/// A pack: its forms as a transducer from form to the index of a pair of masks, in a file of its own.
+/// A function from names to bits that costs nothing where the name is a literal.
+fn render_tags(messages: &Bits, out: &mut String) {
+    out.push_str(
+        "/// The bit of a tag that code asks for: in messages every tag, in notes those that `build.rs` lists.\n",
+    );
+    out.push_str("#[inline(always)]\npub fn tag(name: &str) -> Tags {\nmatch name {\n");
+    for (bit, name) in messages.shared.iter().chain(&messages.own).enumerate() {
+        writeln!(out, "{name:?} => 1 << {bit},").expect("a string");
+    }
+    out.push_str("_ => 0,\n}\n}\n");
+}
+
+/// A pack: its forms as masks and a transducer from form to the index of a pair of masks, and its constructions, in blobs.
 fn render_pack(pack: &Pack, shared: &BTreeSet<String>, messages: &Bits, folder: &Path, out: &mut String) {
     let notes = Bits::new(&pack.lang, shared, pack.tags.iter().collect());
     let forms: BTreeSet<&String> = pack.words.keys().chain(pack.speech.keys()).collect();
@@ -315,14 +364,38 @@ fn render_pack(pack: &Pack, shared: &BTreeSet<String>, messages: &Bits, folder: 
         });
         map.insert(form, at as u64).expect("sorted");
     }
+    let mut blob = u16::try_from(masks.len()).expect("few masks").to_le_bytes().to_vec();
+    masks
+        .iter()
+        .flat_map(|m| [m.0, m.1])
+        .for_each(|m| write_mask(m, &mut blob));
+    blob.extend(map.into_inner().expect("in memory"));
+    store(&folder.join(format!("{}.forms.z", pack.lang)), &blob);
+    store(
+        &folder.join(format!("{}.constructions.z", pack.lang)),
+        pack.constructions.0.as_bytes(),
+    );
     let shapes: Vec<(char, char)> = pack.shapes.iter().map(|(&a, &b)| (a, b)).collect();
-    let file = format!("{}.fst", pack.lang);
-    fs::write(folder.join(&file), map.into_inner().expect("in memory")).expect("a transducer");
+    let file = |kind: &str| {
+        format!(
+            "include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{}.{kind}.z\"))",
+            pack.lang
+        )
+    };
     writeln!(
         out,
-        "RawPack {{ lang: {:?}, shapes: &{shapes:?}, tags: &{:?}, forms: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")), masks: &{masks:?}, \
-         verb_last: {}, constructions: &[{}] }},",
-        pack.lang, notes.own, pack.verb_last, pack.constructions
+        "RawPack {{ lang: {:?}, shapes: &{shapes:?}, tags: &{:?}, verb_last: {}, forms: {}, constructions: {} }},",
+        pack.lang,
+        notes.own,
+        pack.verb_last,
+        file("forms"),
+        file("constructions")
     )
     .expect("a string");
+}
+
+/// The number of a mask's bits, and which they are.
+fn write_mask(mask: u128, out: &mut Vec<u8>) {
+    out.push(mask.count_ones() as u8);
+    out.extend((0..128_u8).filter(|bit| mask >> bit & 1 == 1));
 }

@@ -274,7 +274,7 @@ impl Session {
     }
 
     fn status(&self) -> Value {
-        let languages: Vec<&str> = lexicon::packs().iter().map(|p| p.lang).collect();
+        let languages: Vec<&str> = lexicon::languages().collect();
         let modes: serde_json::Map<String, Value> = GuardName::ALL
             .iter()
             .skip(1)

@@ -25,12 +25,14 @@ pub fn explain(id: &str) -> Value {
         let pass = word.map_or("Write less at a time.", |&w| answer::remedy(w));
         return json!({"id": id, "guard": rule["guard"], "level": rule["level"], "reason": rule["reason"], "pass": pass});
     }
-    let found = id
-        .split_once('.')
-        .and_then(|(lang, name)| lexicon::pack(lang)?.raw().iter().find(|c| c.id == name));
+    let found = id.split_once('.').and_then(|(lang, name)| {
+        let pack = lexicon::pack(lang)?;
+        let raw = pack.raw().into_iter().find(|c| c.id == name)?;
+        Some((raw, pack.explained(name)?))
+    });
     match found {
-        Some(c) => json!({"id": id, "guard": "provenance", "reason": c.reason, "pattern": c.pattern,
-            "claim": c.claim, "not": c.not, "hits": c.hits, "misses": c.misses}),
+        Some((c, why)) => json!({"id": id, "guard": "provenance", "reason": why.reason, "pattern": c.pattern,
+            "claim": c.claim, "not": c.not, "hits": why.hits, "misses": why.misses}),
         None => json!({"error": format!("no rule or construction is called {id}")}),
     }
 }

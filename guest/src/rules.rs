@@ -15,21 +15,13 @@
 //! The head is found by its tags; what stands before is matched backwards from it, what stands after forwards, each by a
 //! bit-parallel automaton of at most 64 positions. So the work is linear in the text, and every head is judged by itself.
 
-use crate::lexicon::{RawConstruction, Tags, Unit};
+use crate::lexicon::{Tags, Unit};
 
 /// Positions of one side of a pattern: bits of a machine word.
 const POSITIONS_MAX: usize = 64;
 
 /// A bit that no unit has: the build script hands out fewer tags than this.
 const NEVER: Tags = 1 << 127;
-
-/// A construction, ready for use.
-pub struct Construction {
-    /// As it stands in the data.
-    pub raw: &'static RawConstruction,
-    /// Its pattern.
-    pub pattern: Pattern,
-}
 
 /// What one unit must be.
 #[derive(Clone, Debug)]
@@ -108,6 +100,12 @@ impl Pattern {
             left: Side::new(&reversed(left), anchored_left)?,
             right: Side::new(&right, anchored_right)?,
         })
+    }
+
+    /// The tags that the head must have, for each of the ways to be one; no tags where its text tells it.
+    pub fn head_tags(&self) -> impl Iterator<Item = Tags> {
+        let word = self.head.word.iter().map(|_| 0);
+        word.chain(self.head.any.iter().map(|&(must, _)| must))
     }
 
     /// Whether the unit at `at` is this pattern's head, within `units[range]`; then the units it covers, half open.

@@ -1,7 +1,7 @@
 //! The language packs: every pattern parses, every construction finds what its hits say and leaves what its misses say.
 
 use sayso_engine::guards::provenance::claims::{Claim, Reader, quotes_of};
-use sayso_engine::lexicon::{Pack, RawConstruction, packs};
+use sayso_engine::lexicon::{Explained, Pack, RawConstruction, packs};
 use sayso_engine::rules::Pattern;
 use sayso_engine::text::fold::fold;
 use std::collections::BTreeSet;
@@ -12,34 +12,29 @@ fn none(complaints: &[String]) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
-/// The packs that have a construction: more than one, where it stands in `rules/provenance.toml`.
-fn sharing(raw: &RawConstruction) -> Vec<&'static str> {
-    let has = |pack: &&Pack| pack.raw().iter().any(|r| r.id == raw.id && r.hits == raw.hits);
-    packs().iter().filter(has).map(|pack| pack.lang).collect()
-}
-
 /// A reader of the packs that have the construction only: an example is an example of one of them.
-fn reader(raw: &RawConstruction) -> Reader {
+fn reader(why: &Explained) -> Reader {
     Reader {
-        languages: sharing(raw).into_iter().map(str::to_owned).collect(),
+        languages: why.languages.clone(),
         ..Reader::default()
     }
 }
 
-fn claims(raw: &RawConstruction, line: &str) -> Vec<Claim> {
-    reader(raw).claims(line, &quotes_of(line))
+fn claims(why: &Explained, line: &str) -> Vec<Claim> {
+    reader(why).claims(line, &quotes_of(line))
 }
 
 /// Whether a construction is `raw`, in one of the packs that have it.
-fn is_own((lang, id): (&str, &str), raw: &RawConstruction) -> bool {
-    id == raw.id && sharing(raw).contains(&lang)
+fn is_own((lang, id): (&str, &str), raw: &RawConstruction, why: &Explained) -> bool {
+    id == raw.id && why.languages.iter().any(|l| l == lang)
 }
 
-fn every(mut complain: impl FnMut(&'static Pack, &'static RawConstruction) -> Vec<String>) -> Vec<String> {
+fn every(mut complain: impl FnMut(&'static Pack, RawConstruction, &Explained) -> Vec<String>) -> Vec<String> {
     let mut out = Vec::new();
     for pack in packs() {
         for raw in pack.raw() {
-            let own = complain(pack, raw);
+            let explained = pack.explained(raw.id).expect("every construction is explained");
+            let own = complain(pack, raw, &explained);
             out.extend(own.into_iter().map(|c| format!("{}.{}: {c}", pack.lang, raw.id)));
         }
     }
@@ -48,7 +43,7 @@ fn every(mut complain: impl FnMut(&'static Pack, &'static RawConstruction) -> Ve
 
 #[test]
 fn every_construction_parses() {
-    none(&every(|pack, raw| {
+    none(&every(|pack, raw, _| {
         Pattern::parse(raw.pattern, &|name| pack.tag(name))
             .err()
             .into_iter()
@@ -58,13 +53,13 @@ fn every_construction_parses() {
 
 #[test]
 fn every_construction_is_explained() {
-    none(&every(|_, raw| {
+    none(&every(|_, _, why| {
         let mut out = Vec::new();
-        if raw.reason.split_whitespace().count() == 0 || !raw.reason.ends_with(['.', '。']) {
-            out.push(format!("{:?} is no reason", raw.reason));
+        if why.reason.split_whitespace().count() == 0 || !why.reason.ends_with(['.', '。']) {
+            out.push(format!("{:?} is no reason", why.reason));
         }
-        for (what, lines) in [("hits", raw.hits), ("misses", raw.misses)] {
-            let distinct: BTreeSet<&&str> = lines.iter().collect();
+        for (what, lines) in [("hits", &why.hits), ("misses", &why.misses)] {
+            let distinct: BTreeSet<&String> = lines.iter().collect();
             if distinct.len() < 2 {
                 out.push(format!("{} distinct {what}, at least 2", distinct.len()));
             }
@@ -76,7 +71,7 @@ fn every_construction_is_explained() {
 #[test]
 fn identifiers_are_used_once() {
     let mut seen = BTreeSet::new();
-    none(&every(|pack, raw| {
+    none(&every(|pack, raw, _| {
         let again = !seen.insert((pack.lang, raw.id));
         again
             .then(|| "the identifier is used twice".to_owned())
@@ -87,55 +82,55 @@ fn identifiers_are_used_once() {
 
 #[test]
 fn every_claim_construction_finds_its_hits() {
-    none(&every(|_, raw| {
-        let find = |line: &&str| {
-            let found = claims(raw, line);
-            let own = found.iter().any(|c| is_own(c.construction, raw));
+    none(&every(|_, raw, why| {
+        let find = |line: &String| {
+            let found = claims(why, line);
+            let own = found.iter().any(|c| is_own(c.construction, &raw, why));
             (!own).then(|| format!("hit not found: {line:?}, only {:?}", names(&found)))
         };
-        let hits = if raw.claim.is_empty() { &[] } else { raw.hits };
+        let hits: &[String] = if raw.claim.is_empty() { &[] } else { &why.hits };
         hits.iter().filter_map(find).collect()
     }));
 }
 
 #[test]
 fn every_claim_construction_leaves_its_misses() {
-    none(&every(|_, raw| {
-        let leave = |line: &&str| {
-            let found = claims(raw, line);
+    none(&every(|_, raw, why| {
+        let leave = |line: &String| {
+            let found = claims(why, line);
             (!found.is_empty()).then(|| format!("claim in a miss: {line:?}, by {:?}", names(&found)))
         };
-        let misses = if raw.claim.is_empty() { &[] } else { raw.misses };
+        let misses: &[String] = if raw.claim.is_empty() { &[] } else { &why.misses };
         misses.iter().filter_map(leave).collect()
     }));
 }
 
 #[test]
 fn every_not_construction_explains_its_hits_away() {
-    none(&every(|_, raw| {
-        let explain = |line: &&str| {
-            let found = claims(raw, line);
+    none(&every(|_, raw, why| {
+        let explain = |line: &String| {
+            let found = claims(why, line);
             if !found.is_empty() {
                 return Some(format!("claim in a hit: {line:?}, by {:?}", names(&found)));
             }
-            let refused = reader(raw).refusals(line, &quotes_of(line));
-            (!refused.iter().any(|&r| is_own(r, raw)))
+            let refused = reader(why).refusals(line, &quotes_of(line));
+            (!refused.iter().any(|&r| is_own(r, &raw, why)))
                 .then(|| format!("explains nothing away: {line:?}, only {refused:?}"))
         };
-        let hits = if raw.not.is_empty() { &[] } else { raw.hits };
+        let hits: &[String] = if raw.not.is_empty() { &[] } else { &why.hits };
         hits.iter().filter_map(explain).collect()
     }));
 }
 
 #[test]
 fn every_not_construction_leaves_its_misses() {
-    none(&every(|_, raw| {
-        let leave = |line: &&str| {
-            claims(raw, line)
+    none(&every(|_, raw, why| {
+        let leave = |line: &String| {
+            claims(why, line)
                 .is_empty()
                 .then(|| format!("no claim in a miss: {line:?}"))
         };
-        let misses = if raw.not.is_empty() { &[] } else { raw.misses };
+        let misses: &[String] = if raw.not.is_empty() { &[] } else { &why.misses };
         misses.iter().filter_map(leave).collect()
     }));
 }

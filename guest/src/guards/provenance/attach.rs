@@ -118,7 +118,7 @@ fn is_attribution(text: &str, read: &Read) -> bool {
     let after = raw[last.outer.1..].trim_matches(|c: char| !c.is_alphanumeric());
     let label = tag("quote-label") | tag("user");
     let known = |words: &str| {
-        packs().iter().any(|pack| {
+        packs().any(|pack| {
             let tokens = crate::text::words::tokens(words);
             let units = pack.units(words, &tokens, &[]);
             let meant = |u: &crate::lexicon::Unit| {

@@ -9,7 +9,7 @@
 //! Blind: irony; a claim spread over several lines; a user named only by a bare first name that no setting lists.
 
 use crate::event::named;
-use crate::lexicon::{self, Pack, Tags, Unit, tag};
+use crate::lexicon::{self, Pack, RawConstruction, Tags, Unit, tag};
 use crate::text::fold::Folded;
 use crate::text::quotes::{self, Quote};
 use crate::text::segment;
@@ -257,34 +257,31 @@ impl Cut<'_> {
         out
     }
 
-    /// The constructions that find a head, with the units that they cover.
+    /// The constructions that find a head, with the units that they cover: those that find claims, or those that explain them away.
     fn matching(
         &self,
         range: (usize, usize),
         head: usize,
-    ) -> impl Iterator<Item = (&'static lexicon::RawConstruction, (usize, usize))> {
+        claims: bool,
+    ) -> impl Iterator<Item = (&'static RawConstruction, (usize, usize))> {
         let line = (0, self.units.len());
-        self.pack.constructions.iter().filter_map(move |c| {
+        let tags = self.units[head].tags;
+        let candidates = self.pack.constructions().for_head(tags, claims);
+        candidates.filter_map(move |c| {
             let scope = if c.raw.scope == "line" { line } else { range };
             let units = c.pattern.find(&self.folded.text, &self.units, scope, head)?;
-            Some((c.raw, units))
+            Some((&c.raw, units))
         })
     }
 
     /// The first `claim` construction that finds the head.
-    fn finder(
-        &self,
-        range: (usize, usize),
-        head: usize,
-    ) -> Option<(&'static lexicon::RawConstruction, (usize, usize))> {
-        self.matching(range, head).find(|(raw, _)| !raw.claim.is_empty())
+    fn finder(&self, range: (usize, usize), head: usize) -> Option<(&'static RawConstruction, (usize, usize))> {
+        self.matching(range, head, true).next()
     }
 
     /// The `not` constructions that explain the head away.
     fn refusers(&self, range: (usize, usize), head: usize) -> impl Iterator<Item = &'static str> {
-        self.matching(range, head)
-            .filter(|(raw, _)| !raw.not.is_empty())
-            .map(|(raw, _)| raw.id)
+        self.matching(range, head, false).map(|(raw, _)| raw.id)
     }
 
     /// What the constructions say of one head: the first `claim` that finds it, unless a `not` does too.

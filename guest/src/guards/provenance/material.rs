@@ -80,7 +80,7 @@ fn is_mail_header(raw: &str) -> bool {
 fn has_only(text: &str, name: &str) -> bool {
     let cut = tokens(text);
     !cut.is_empty()
-        && crate::lexicon::packs().iter().any(|pack| {
+        && crate::lexicon::packs().any(|pack| {
             let (count, tags) = pack.look_up(text, &cut, 0);
             count == cut.len() && tags & tag(name) != 0
         })
