@@ -11,6 +11,9 @@ const FIELD_END: char = '\u{1F}';
 const RECORD_END: char = '\u{1E}';
 const LINE_END: char = '\u{1D}';
 
+/// The tags of a form: in notes, in messages.
+pub type Masks = (Tags, Tags);
+
 /// One pack as the build script wrote it.
 pub struct RawPack {
     /// BCP 47 primary tag.
@@ -81,7 +84,7 @@ impl RawPack {
 
     /// The masks and the transducer; none when the blob is damaged, which the build script does not write. What is opened stays
     /// for the life of the process: packs are opened once.
-    pub fn open_forms(&self) -> Option<(Vec<(Tags, Tags)>, &'static [u8])> {
+    pub fn open_forms(&self) -> Option<(Vec<Masks>, &'static [u8])> {
         let blob: &'static [u8] = Vec::leak(decompress_to_vec(self.forms).ok()?);
         let (count, mut rest) = blob.split_at_checked(2)?;
         let count = u16::from_le_bytes([count[0], count[1]]);

@@ -3,6 +3,7 @@
 //! Most words of a text are words that it had before, and packs ask about each of them several times. So where a walk stands at
 //! the end of a word is kept for the words that fit a slot; what a text says does not depend on what is kept.
 
+use super::data::Masks;
 use super::{Tags, tag};
 use fst::raw::{Fst, Node, Output};
 use fst::{IntoStreamer, Streamer};
@@ -39,8 +40,7 @@ const NONE: u16 = u16::MAX;
 /// The forms of a pack.
 pub struct Forms {
     transducer: Fst<&'static [u8]>,
-    /// In notes, in messages.
-    masks: Vec<(Tags, Tags)>,
+    masks: Vec<Masks>,
     /// Where the forms `*…` and `+…` begin, if there are any.
     suffixes: Option<State>,
     endings: Option<State>,
@@ -71,7 +71,7 @@ pub struct Memory(Vec<Head>);
 
 impl Forms {
     /// None for a transducer that is damaged; the build script writes none.
-    pub fn new(masks: Vec<(Tags, Tags)>, transducer: &'static [u8]) -> Option<Self> {
+    pub fn new(masks: Vec<Masks>, transducer: &'static [u8]) -> Option<Self> {
         let transducer = Fst::new(transducer).ok()?;
         let mut forms = Self {
             transducer,
