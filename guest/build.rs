@@ -102,6 +102,7 @@ const SHARED: &[&str] = &[
     "instruction",
     "light",
     "num",
+    "quoted-order",
     "other",
     "preference",
     "pron",

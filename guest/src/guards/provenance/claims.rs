@@ -184,9 +184,13 @@ impl Reader {
         let mut masked: Vec<(usize, usize, Tags)> = Vec::new();
         let folded_range = |(s, e): (usize, usize)| (folded.folded_at(s), folded.folded_at(e));
         for quote in quotes {
-            // A name or a single word in quotation marks is a word of the sentence; a longer quotation is not.
             let (s, e) = folded_range(quote.outer);
-            masked.push((s, e, tag("quoted")));
+            let order = if reads_as_order(&folded.text[s..e.max(s)], pack) {
+                tag("quoted-order")
+            } else {
+                0
+            };
+            masked.push((s, e, tag("quoted") | order));
         }
         for span in segment::code(line) {
             let (s, e) = folded_range(span);
@@ -401,6 +405,14 @@ impl Cut<'_> {
     fn bytes(&self, start: usize, end: usize) -> (usize, usize) {
         self.folded.original(self.units[start].start, self.units[end - 1].end)
     }
+}
+
+/// Whether a quotation reads as an order or a wish: "said “never on Fridays”" tells what the user wants, "said “it rains”" does not.
+fn reads_as_order(quotation: &str, pack: &Pack) -> bool {
+    let cut = words::tokens(quotation);
+    pack.units(quotation, &cut, &[])
+        .iter()
+        .any(|u| u.tags & tag("orders") != 0)
 }
 
 /// The quotations of a line; here so that callers fold and cut in one order.
