@@ -4,6 +4,7 @@
 
 use crate::event::named;
 use crate::guards::provenance::claims::Kind;
+use crate::lexicon;
 use crate::text::fold::fold;
 use crate::verdict::GuardName;
 use serde_json::Value;
@@ -91,7 +92,7 @@ impl Settings {
                     _ => None,
                 });
             }
-            "languages" => self.languages = self.texts(key, value),
+            "languages" => self.languages = self.known_languages(value),
             "names" => self.names = self.texts(key, value).iter().map(|n| fold(n)).collect(),
             "principals" => self.principals = self.texts(key, value),
             "accept_assent" => match value.as_bool() {
@@ -139,6 +140,21 @@ impl Settings {
                     "a name and a value of wit/schema/settings.json",
                 ),
             }
+        }
+        out
+    }
+
+    /// The named languages that have a pack. One without a pack must not silence the others, nor the guard.
+    fn known_languages(&mut self, value: &Value) -> Vec<String> {
+        let mut out = self.texts("languages", value);
+        let all = out.len();
+        out.retain(|tag| lexicon::languages().any(|known| known == tag));
+        if out.len() < all {
+            let known: Vec<&str> = lexicon::languages().collect();
+            self.problems.push(format!(
+                "languages: must be of {}; the others are left out",
+                known.join(", ")
+            ));
         }
         out
     }
@@ -214,5 +230,13 @@ mod tests {
         assert_eq!(wrong.problems.len(), 3, "{:?}", wrong.problems);
         assert_eq!(wrong.mode(GuardName::Provenance), Mode::Observe);
         assert_eq!(Settings::read("[").problems.len(), 1);
+    }
+
+    #[test]
+    fn languages_without_a_pack_are_left_out() {
+        let some = Settings::read(r#"{"languages":["zh","tlh"]}"#);
+        assert_eq!((some.languages, some.problems.len()), (vec!["zh".to_owned()], 1));
+        let none = Settings::read(r#"{"languages":["tlh"]}"#);
+        assert_eq!((none.languages, none.problems.len()), (Vec::new(), 1));
     }
 }

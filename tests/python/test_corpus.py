@@ -1,7 +1,7 @@
 """The corpus through the shipped component: the answers are those that the engine gives natively, byte for byte.
 
-`tests/rust/corpus.rs` writes the native answers to `answers-native.jsonl` in cargo's target folder whenever `cargo test` runs; `cargo
-xtask test` runs it first. No toolchain is needed here.
+`tests/rust/corpus.rs` writes the native answers to `answers-native.jsonl` in cargo's target folder whenever
+`cargo test` runs, which `cargo xtask test` does first. No toolchain is needed here.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def test_component_and_native_engine_give_the_same_bytes(
             differing.append(f"{row['id']}\n  component {got.decode()}\n  native    {wanted.decode()}")
     assert judged, f"{path.name} holds no row"
     assert not differing, (
-        f"{len(differing)} of {judged} rows differ; is the component built from these sources? (`cargo xtask component`)\n"
+        f"{len(differing)} of {judged} rows differ; is the component of these sources? (`cargo xtask component`)\n"
         + "\n".join(differing[:3])
     )
 
