@@ -64,11 +64,6 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
     data::raw_packs().iter().map(|p| p.lang)
 }
 
-/// The languages that have a pack, without parsing any.
-pub fn languages() -> impl Iterator<Item = &'static str> {
-    PACKS.iter().map(|pack| pack.lang)
-}
-
 /// The pack of a language.
 pub fn pack(lang: &str) -> Option<&'static Pack> {
     opened(languages().position(|l| l == lang)?)
