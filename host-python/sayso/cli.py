@@ -81,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command("status", _status, "tell modes, engine and ledger of this installation", "  sayso status")
     _add_check(command("check", _check, "judge one note after one session", _CHECK_EXAMPLE))
     _add_report(command("report", _report, "tell what was found, when and in which session", _REPORT_EXAMPLE))
+    _add_scan(command("scan", _scan, "check what already stands in memory and skills", _SCAN_EXAMPLE))
     _add_verify(command("verify", _verify, "check every entry of the ledger", _VERIFY_EXAMPLE))
     _add_eval(command("eval", _eval, "measure the guards on labelled files", _EVAL_EXAMPLE))
     command("doctor", _doctor, "look for what keeps sayso from working, and tell what mends it", "  sayso doctor")
@@ -124,6 +125,12 @@ The session is a JSON array or JSON Lines of {"role", "text"}, oldest first; a r
 _REPORT_EXAMPLE = """\
   sayso report --since 7d
   sayso report --since 2026-11-01 --session 20261104_101500_a1b2c3 --json"""
+_SCAN_EXAMPLE = """\
+  sayso scan
+  sayso scan --home ~/.hermes --html scan.html
+
+Reads MEMORY.md, USER.md, every SKILL.md and Hermes' state.db, and changes none of them. A claim is quoted (its quote
+proves it), traceable (a message of the user would support it), contradicted, or without a trace."""
 _VERIFY_EXAMPLE = """\
   sayso verify > head
   sayso verify --against head
@@ -152,6 +159,15 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", default="", metavar="WHEN", help="only from then on: 30m, 24h, 7d, or a date")
     parser.add_argument("--all", action="store_true", help="also claims that passed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_scan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--home", default="", metavar="DIR", help="the home of Hermes (default: the one in use)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--html", default="", metavar="FILE", help="also write a page that stands alone")
+    parser.add_argument(
+        "--session-limit", type=_count, default=0, metavar="N", help="only the N sessions with the newest messages"
+    )
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
@@ -195,6 +211,18 @@ def _report(arguments: argparse.Namespace, out: Screen) -> int:
     from .report import report
 
     return report(arguments.session, arguments.since, arguments.all, arguments.json, out)
+
+
+def _scan(arguments: argparse.Namespace, out: Screen) -> int:
+    from .opening import opener
+    from .scan import scan
+    from .settings import from_hermes
+
+    mine, problems = from_hermes()
+    for problem in problems:
+        out.talk(f"sayso: {problem}")
+    named = arguments
+    return scan(named.home, named.json, named.html, named.session_limit, opener(mine), mine, out)
 
 
 def _verify(arguments: argparse.Namespace, out: Screen) -> int:
