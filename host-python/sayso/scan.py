@@ -5,6 +5,7 @@ Only reads: notes and `state.db` stay as they are, and nothing goes to the ledge
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,7 @@ from .opening import Opener
 from .scan_claims import OUTCOMES, Audit, Claim, proofs
 from .scan_history import History, Row
 from .scan_notes import Notes
-from .scan_page import page
+from .scan_page import GENERATOR, page
 from .screen import Screen, Style
 from .settings import Settings
 from .showing import facts_of, show_finding
@@ -211,11 +212,16 @@ def show(found: Scan, out: Screen) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes the page, readable by its owner only: it holds what the user said."""
+    """Writes the page, readable by its owner only: it holds what the user said. Replaces an older page, and no other
+    file: a command can also come from a chat."""
     try:
+        with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+            head = file.read(1024)
+            if head and GENERATOR.encode() not in head:
+                raise InputError(f"{path}: is there already and is no page of a scan; --html takes another name")
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(opened, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(opened, "w", encoding="utf-8") as written:
+            written.write(text)
     except OSError as error:
         raise InputError(f"{path}: can't be written: {error.strerror}") from None
     except ValueError:

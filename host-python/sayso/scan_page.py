@@ -27,6 +27,9 @@ MEANINGS: Mapping[str, str] = {
     "no trace": "nothing that the user said supports it",
 }
 
+GENERATOR = '<meta name="generator" content="sayso scan">'
+"""What an older page of a scan is known by: nothing else is overwritten."""
+
 STYLE = """\
 :root {
   color-scheme: light dark;
@@ -93,6 +96,7 @@ def _document(
     yield '<html lang="en">'
     yield "<head>"
     yield '<meta charset="utf-8">'
+    yield GENERATOR
     # Nothing may be loaded and nothing may run, whatever stands below.
     yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'

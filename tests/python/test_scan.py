@@ -152,6 +152,21 @@ def test_a_page_that_can_not_be_written_is_wrong_usage(state: StateFile, tmp_pat
     assert "can't be written: Is a directory" in err
 
 
+def test_the_page_replaces_an_older_one_and_nothing_else(state: StateFile, tmp_path: Path) -> None:
+    state.note("memories/MEMORY.md", TRUE)
+    page = tmp_path / "page.html"
+    page.write_text("<!doctype html>\n<p>mine</p>\n")
+    code, out, err = call("--html", str(page))
+    assert (code, out) == (2, "")
+    assert "page.html: is there already and is no page of a scan" in err
+    assert page.read_text() == "<!doctype html>\n<p>mine</p>\n"
+    page.write_text("")
+    assert call("--html", str(page))[0] == 0
+    state.note("memories/MEMORY.md", "User decided to move to Kubernetes.")
+    assert call("--html", str(page))[0] == 1
+    assert "Kubernetes" in page.read_text("utf-8")
+
+
 class Elements(HTMLParser):
     """The elements of a page, whether they are closed, and its text."""
 
