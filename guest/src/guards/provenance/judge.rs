@@ -214,7 +214,7 @@ impl Judge<'_> {
         if pairs.is_empty() {
             return Judged::new(Word::Unrelated, "", show("the user says this, about something else"));
         }
-        if reversed(topic, &pairs, way[0]) {
+        if reversed(topic, &pairs, way[0]) && !agrees_in_its_language(topic, reading, way[0], &words) {
             let spoken: Vec<String> = reading
                 .sentences_at(way[0].1)
                 .map(|s| reading.spoken(s.span, text))
@@ -289,6 +289,21 @@ impl Judge<'_> {
             ..Judged::default()
         }
     }
+}
+
+/// Whether the claim, read in the language of the quoted words, stands on the same side after all: its negation may be in that
+/// language ("User: nicht umbenennen").
+fn agrees_in_its_language(topic: &Topic, reading: &Reading, quote: Span, words: &[&ContentWord]) -> bool {
+    let Some(pack) = reading
+        .sentences_at(quote.1)
+        .map(|s| s.pack)
+        .find(|p| p.lang != topic.lang)
+    else {
+        return false;
+    };
+    let again = topic.read_by(pack);
+    let pairs = shared(&again.words, words);
+    !pairs.is_empty() && !reversed(&again, &pairs, quote)
 }
 
 /// The places of a quote's parts as evidence.

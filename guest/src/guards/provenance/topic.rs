@@ -4,7 +4,7 @@ use super::Checked;
 use super::claims::{Claim, Kind};
 use super::content::{ContentWord, content_words, same};
 use super::places::Span;
-use crate::lexicon::{self, tag};
+use crate::lexicon::{Pack, packs_for, tag};
 use crate::text::fold::{fold, is_cjk};
 use crate::text::quotes::Quote;
 use crate::text::words::tokens;
@@ -19,6 +19,15 @@ pub struct Topic {
     pub negative: bool,
     /// The language of the claim; messages are most likely in it too.
     pub lang: &'static str,
+    said: Said,
+}
+
+/// A claim's own text, folded, before its words are read.
+#[derive(Clone)]
+struct Said {
+    text: String,
+    head: String,
+    negative: bool,
 }
 
 /// What the claim is about: the words of its sentence, without its quotations and without the user and the act.
@@ -41,48 +50,70 @@ pub fn topic(after: &str, one: &Checked) -> Topic {
         at = to.max(at);
     }
     text.push_str(&line[at.min(end)..end]);
-    // The head's place in the shortened text: the same distance from its beginning unless a quotation stood before it.
     let lang = one.claim.construction.0;
-    let head = fold(&line[one.claim.head.0..one.claim.head.1]);
-    let folded = fold(&text);
-    let cut = tokens(&folded);
-    let negative = one.claim.negative || one.claim.kind == Kind::Rejection;
-    let Some(pack) = lexicon::pack(lang) else {
-        return Topic {
+    let said = Said {
+        text: fold(&text),
+        head: fold(&line[one.claim.head.0..one.claim.head.1]),
+        negative: one.claim.negative || one.claim.kind == Kind::Rejection,
+    };
+    // What the user is said to want may be told in another language than that they want it.
+    let pack = packs_for(&said.text, &tokens(&said.text), lang).into_iter().next();
+    match pack {
+        Some(pack) => said.read_by(pack, lang),
+        None => Topic {
             words: Vec::new(),
             conditional: false,
-            negative,
+            negative: said.negative,
             lang,
-        };
-    };
-    let mut units = pack.units(&folded, &cut, &[]);
-    let head_start = folded.find(&head).unwrap_or(0);
-    let head_end = head_start + head.len();
-    // Negations up to the head made a rejection what it is: they don't count a second time.
-    let signs = tag("neg") | tag("neg-both") | tag("neg-after") | tag("anti") | tag("rejection");
-    let verb_last = matches!(pack.lang, "ja" | "ko");
-    for unit in &mut units {
-        let put_out = if verb_last {
-            unit.end > head_start
-        } else {
-            unit.start < head_end
-        };
-        if negative && put_out && unit.tags & signs != 0 {
-            unit.tags = tag("func");
+            said,
+        },
+    }
+}
+
+impl Topic {
+    /// The same claim, its words read in another language.
+    pub fn read_by(&self, pack: &Pack) -> Self {
+        self.said.clone().read_by(pack, self.lang)
+    }
+}
+
+impl Said {
+    fn read_by(self, pack: &Pack, lang: &'static str) -> Topic {
+        let Self {
+            text: folded,
+            head,
+            negative,
+        } = &self;
+        let mut units = pack.units(folded, &tokens(folded), &[]);
+        // The first place of the head's words stands for the head: a quotation before it is gone from the text.
+        let head_start = folded.find(head.as_str()).unwrap_or(0);
+        let head_end = head_start + head.len();
+        // Negations up to the head made a rejection what it is: they don't count a second time.
+        let signs = tag("neg") | tag("neg-both") | tag("neg-after") | tag("anti") | tag("rejection");
+        let verb_last = matches!(pack.lang, "ja" | "ko");
+        for unit in &mut units {
+            let put_out = if verb_last {
+                unit.end > head_start
+            } else {
+                unit.start < head_end
+            };
+            if *negative && put_out && unit.tags & signs != 0 {
+                unit.tags = tag("func");
+            }
         }
-    }
-    let mut words = content_words(&folded, &units, pack);
-    if negative {
-        words.iter_mut().for_each(|w| w.negated = !w.negated);
-    }
-    let conditional = units
-        .iter()
-        .any(|u| u.tags & (tag("cond") | tag("cond-first") | tag("cond-claim")) != 0);
-    Topic {
-        lang,
-        words,
-        conditional,
-        negative,
+        let mut words = content_words(folded, &units, pack);
+        if *negative {
+            words.iter_mut().for_each(|w| w.negated = !w.negated);
+        }
+        let conditions = tag("cond") | tag("cond-first") | tag("cond-claim");
+        let conditional = units.iter().any(|u| u.tags & conditions != 0);
+        Topic {
+            words,
+            conditional,
+            negative: *negative,
+            lang,
+            said: self,
+        }
     }
 }
 
