@@ -47,6 +47,9 @@ BATCH_ROWS = 50_000
 SPEAKERS_MAX = 256
 """Sessions whose last word of the agent is remembered, for a "yes" that follows when the session goes on."""
 
+TRIED_AT_ONCE = 16
+"""Claims that are tried with a quote in one check. Others may stand in the same lines, and a verdict tells 64."""
+
 QUOTED_BYTES_MAX = 2_000
 """The longest sentence that is tried as a quote."""
 
@@ -176,9 +179,9 @@ class Audit:
                 claim = self._claims.get((piece.note.name, here.start, here.end))
                 if claim is not None:
                     _settle(claim, here, heard)
-        for number, claim in enumerate(self._claims.values(), start=len(self._pieces)):
-            if claim.outcome == "traceable":
-                _try_as_quote(claim, session, number, heard)
+        traceable = [claim for claim in self._claims.values() if claim.outcome == "traceable"]
+        for first in range(0, len(traceable), TRIED_AT_ONCE):
+            _try_as_quotes(traceable[first : first + TRIED_AT_ONCE], session, heard)
 
     def _again(self) -> Iterator[Row]:
         """What the verdicts rest on so far, oldest first."""
@@ -243,26 +246,34 @@ def _settle(claim: Claim, finding: Finding, heard: dict[str, Row]) -> None:
         claim.rows = {one.entry: heard[one.entry] for one in finding.evidence if one.entry in heard}
 
 
-def _try_as_quote(claim: Claim, session: Judge, number: int, heard: dict[str, Row]) -> None:
-    """Lets the engine read the message that would support a claim as the claim's quote: it may have been taken back, or
+def _try_as_quotes(claims: list[Claim], session: Judge, heard: dict[str, Row]) -> None:
+    """Lets the engine read the messages that would support claims as their quotes: one may have been taken back, or
     hang on a condition."""
-    words = _would_pass(claim)
-    if not words:
+    text = ""
+    places: dict[tuple[int, int], tuple[Claim, int]] = {}
+    for claim in claims:
+        words = _would_pass(claim)
+        if words:
+            first, line = _line(claim)
+            shift = len(text.encode("utf-8")) - first
+            places[claim.start + shift, claim.end + shift] = claim, shift
+            text += f"{line} ({words})\n\n"
+    if not text:
         return
+    for finding in _told(session.check(Event("tried", "scan", 0, Write("memory", "scan", "", text)))):
+        place = (finding.start, finding.end)
+        if place in places and finding.rule.removeprefix("provenance.") in DISPROVED:
+            claim, shift = places[place]
+            claim.finding, claim.outcome = _moved(finding, -shift), "contradicted"
+            claim.rows = {one.entry: heard[one.entry] for one in finding.evidence if one.entry in heard}
+
+
+def _line(claim: Claim) -> tuple[int, str]:
+    """The line of its note in which a claim stands, and the byte at which that begins."""
     content = claim.note.text.encode("utf-8")
     first = content.rfind(b"\n", 0, claim.start) + 1
     after = content.find(b"\n", claim.end)
-    line = content[first : len(content) if after < 0 else after].decode("utf-8", "replace")
-    text = f"{line} ({words})"
-    write = Write(claim.note.surface, claim.note.name, "", text)
-    for finding in _told(session.check(Event(f"write-{number}", "scan", 0, write))):
-        here = _moved(finding, first)
-        if (here.start, here.end) != (claim.start, claim.end):
-            continue
-        if here.rule.removeprefix("provenance.") in DISPROVED:
-            claim.finding, claim.outcome = here, "contradicted"
-            claim.rows = {one.entry: heard[one.entry] for one in here.evidence if one.entry in heard}
-        return
+    return first, content[first : len(content) if after < 0 else after].decode("utf-8", "replace")
 
 
 def _would_pass(claim: Claim) -> str:
