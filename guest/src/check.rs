@@ -6,11 +6,10 @@ use crate::guards::provenance::answer::{message, reason, sentence, suggestion};
 use crate::guards::provenance::claims::Kind;
 use crate::guards::provenance::history::History;
 use crate::guards::provenance::judge::Word;
-use crate::guards::provenance::{self, Checked};
+use crate::guards::provenance::{self, Checked, Outcome};
 use crate::lexicon;
 use crate::rows::{Row, VERSION};
 use crate::settings::{Mode, Settings};
-use crate::text::fold::Folded;
 use crate::verdict::{Action, Evidence, FINDINGS_MAX, Finding, GuardName, Level, Stored, Verdict};
 use hmac::{Hmac, Mac};
 use serde::Deserialize;
@@ -152,14 +151,15 @@ impl Session {
                 ..Verdict::allow()
             };
         }
-        let (checked, more) = provenance::check(write, &self.history, &self.settings, |identity| {
+        let outcome = provenance::check(write, &self.history, &self.settings, |identity| {
             self.passed.contains(&self.fingerprint(identity))
         });
-        let mut verdict = self.answer(write, &checked, more);
+        let mut verdict = self.answer(write, &outcome);
         let (body, spans) = bodies(&write.after, &verdict.findings);
         let mut row = row.verdict(&verdict, &spans);
         if matches!(verdict.action, Action::Allow | Action::Ask) {
-            let passed = checked
+            let passed = outcome
+                .checked
                 .iter()
                 .filter(|c| c.judged.word.passes() && !c.identity.is_empty());
             row.passed = passed.map(|c| self.fingerprint(&c.identity)).collect();
@@ -181,7 +181,8 @@ impl Session {
     }
 
     /// Turns checked claims into findings, worst first, and these into an action by the modes.
-    fn answer(&self, write: &Write, checked: &[Checked], more: usize) -> Verdict {
+    fn answer(&self, write: &Write, outcome: &Outcome) -> Verdict {
+        let (checked, more) = (&outcome.checked, outcome.more);
         let mut verdict = Verdict::allow();
         let mut refused = Vec::new();
         let mut order: Vec<&Checked> = checked.iter().collect();
@@ -201,6 +202,13 @@ impl Session {
             refused.push(format!(
                 "This note makes {more} more claims than are judged at once: write fewer at a time."
             ));
+        }
+        if let Some(from) = outcome.unread {
+            let mode = self.settings.mode(GuardName::Provenance);
+            verdict.action = verdict.action.max(act(mode));
+            let finding = too_much(from);
+            refused.insert(0, format!("{} {}", finding.reason, finding.suggestion));
+            verdict.findings.insert(0, finding);
         }
         verdict.more = more + verdict.findings.len().saturating_sub(FINDINGS_MAX);
         verdict.findings.truncate(FINDINGS_MAX);
@@ -227,7 +235,7 @@ impl Session {
         let evidence = one.judged.shown.iter().map(|shown| {
             let said = &self.history.said()[shown.said];
             // Evidence points into the body as it is stored, not into the folded text.
-            let span = Folded::new(&said.message.text).original(shown.span.0, shown.span.1);
+            let span = self.history.original(shown.said, shown.span);
             Evidence {
                 entry: said.entry.clone(),
                 span,
@@ -347,6 +355,21 @@ fn bodies(after: &str, findings: &[Finding]) -> (String, Vec<(usize, usize)>) {
         body.push('\n');
     }
     (body, spans)
+}
+
+/// What is said of a text that takes more work than an answer may.
+fn too_much(from: usize) -> Finding {
+    Finding {
+        guard: GuardName::Engine,
+        rule: "engine.too-much",
+        level: Level::Error,
+        span: (from, from),
+        path: String::new(),
+        reason: format!("This takes more work than one answer may: from byte {from} on it was not judged."),
+        evidence: Vec::new(),
+        suggestion: "Write less at a time.".to_owned(),
+        facts: "{}".to_owned(),
+    }
 }
 
 fn too_long(event: &Event) -> Verdict {

@@ -11,6 +11,7 @@ pub fn rules() -> Vec<Value> {
     let level = |word: Word| if word.passes() { Level::Info } else { Level::Error };
     let mut out = vec![
         json!({"id": "engine.too-long", "guard": "engine", "level": "error", "reason": "The text is too long to be judged."}),
+        json!({"id": "engine.too-much", "guard": "engine", "level": "error", "reason": "The text takes more work than one answer may; a part was not judged."}),
     ];
     out.extend(Word::ALL.iter().map(|&word| {
         json!({"id": word.rule(), "guard": "provenance", "level": level(word).name(), "reason": answer::meaning(word)})

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`event`] (what comes in), [`verdict`] (what goes out), [`check`] (the session and its three verbs),
 //! [`text`] (folding, tokens, segments, quotes), [`lexicon`] and [`rules`] (the language packs and the pattern language),
-//! [`guards`] (what is judged), [`rows`] (what is stored), [`settings`].
+//! [`guards`] (what is judged), [`rows`] (what is stored), [`settings`], [`work`] (how much may be done for one answer).
 //!
 //! It knows nothing about files, clocks, networks, randomness or any host; `component.rs` alone knows WIT.
 //! Same input, same bytes out: no hash maps with random order, no floats compared for equality.
@@ -19,3 +19,4 @@ pub mod rules;
 pub mod settings;
 pub mod text;
 pub mod verdict;
+pub mod work;

@@ -16,9 +16,14 @@
 //! bit-parallel automaton of at most 64 positions. So the work is linear in the text, and every head is judged by itself.
 
 use crate::lexicon::{Tags, Unit};
+use crate::work::Work;
 
 /// Positions of one side of a pattern: bits of a machine word.
 const POSITIONS_MAX: usize = 64;
+
+/// What trying one side of a pattern costs, and each unit that it reads.
+const STEPS_A_RUN: usize = 2;
+const STEPS_A_UNIT: usize = 4;
 
 /// A bit that no unit has: the build script hands out fewer tags than this.
 const NEVER: Tags = 1 << 127;
@@ -109,12 +114,19 @@ impl Pattern {
     }
 
     /// Whether the unit at `at` is this pattern's head, within `units[range]`; then the units it covers, half open.
-    pub fn find(&self, folded: &str, units: &[Unit], range: (usize, usize), at: usize) -> Option<(usize, usize)> {
+    pub fn find(
+        &self,
+        folded: &str,
+        units: &[Unit],
+        range: (usize, usize),
+        at: usize,
+        work: &Work,
+    ) -> Option<(usize, usize)> {
         if !self.head.holds(folded, &units[at]) {
             return None;
         }
-        let before = self.left.run(folded, units[range.0..at].iter().rev())?;
-        let after = self.right.run(folded, units[at + 1..range.1].iter())?;
+        let before = self.left.run(folded, units[range.0..at].iter().rev(), work)?;
+        let after = self.right.run(folded, units[at + 1..range.1].iter(), work)?;
         Some((at - before, at + 1 + after))
     }
 }
@@ -241,7 +253,7 @@ impl Side {
     }
 
     /// The most units that match, reading from the head; none if not even nothing does.
-    fn run<'a>(&self, folded: &str, units: impl ExactSizeIterator<Item = &'a Unit>) -> Option<usize> {
+    fn run<'a>(&self, folded: &str, units: impl ExactSizeIterator<Item = &'a Unit>, work: &Work) -> Option<usize> {
         let all = units.len();
         let mut best = (self.empty && (!self.anchored || all == 0)).then_some(0);
         let mut active = self.first;
@@ -270,6 +282,7 @@ impl Side {
             }
             read = i + 1;
         }
+        work.take(STEPS_A_RUN + read * STEPS_A_UNIT);
         if read == all && active & self.edges & self.last != 0 {
             best = Some(all);
         }

@@ -4,6 +4,7 @@ use sayso_engine::guards::provenance::claims::{Claim, Reader, quotes_of};
 use sayso_engine::lexicon::{Explained, Pack, RawConstruction, packs};
 use sayso_engine::rules::Pattern;
 use sayso_engine::text::fold::fold;
+use sayso_engine::work::Work;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -21,7 +22,7 @@ fn reader(why: &Explained) -> Reader {
 }
 
 fn claims(why: &Explained, line: &str) -> Vec<Claim> {
-    reader(why).claims(line, &quotes_of(line))
+    reader(why).claims(line, &quotes_of(line), &Work::default())
 }
 
 /// Whether a construction is `raw`, in one of the packs that have it.

@@ -1,8 +1,9 @@
-//! Text, folded once and cut into what the guards ask about. Reading order: [`fold`], [`words`], [`segment`], [`quotes`].
+//! Text, folded once and cut into what the guards ask about. Reading order: [`fold`], [`words`], [`segment`], [`quotes`], [`search`].
 //!
 //! Knows nothing about claims, users or languages' meanings; only about characters.
 
 pub mod fold;
 pub mod quotes;
+pub mod search;
 pub mod segment;
 pub mod words;

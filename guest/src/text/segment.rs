@@ -22,25 +22,30 @@ impl Line {
 
 /// Cuts a text into lines and marks fenced blocks.
 pub fn lines(text: &str) -> Vec<Line> {
-    let mut out = Vec::new();
+    each_line(text).collect()
+}
+
+/// The lines one by one.
+pub fn each_line(text: &str) -> impl Iterator<Item = Line> {
     let mut start = 0;
     let mut fence: Option<char> = None;
-    for piece in text.split_inclusive('\n') {
+    text.split_inclusive('\n').map(move |piece| {
         let end = start + piece.trim_end_matches(['\n', '\r']).len();
         let trimmed = piece.trim_start();
-        let mark = ['`', '~']
+        let mark = [("```", '`'), ("~~~", '~')]
             .into_iter()
-            .find(|&c| trimmed.starts_with(&String::from_iter([c; 3])));
+            .find(|m| trimmed.starts_with(m.0))
+            .map(|m| m.1);
         let fenced = fence.is_some() || mark.is_some();
-        out.push(Line { start, end, fenced });
+        let line = Line { start, end, fenced };
         match (fence, mark) {
             (None, Some(c)) => fence = Some(c),
             (Some(f), Some(c)) if f == c => fence = None,
             _ => {}
         }
         start += piece.len();
-    }
-    out
+        line
+    })
 }
 
 /// Code inside a line: half-open bytes of back-tick spans, and of words that only code has (`a.b()`, `x_y`, `a::b`, `--flag`,

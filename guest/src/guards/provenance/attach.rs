@@ -5,6 +5,7 @@
 //! Claims that share a line share its quotes; a quote before the claim's line belongs to nothing.
 
 use super::claims::Claim;
+use super::places::quote_parts;
 use crate::lexicon::{packs, tag};
 use crate::text::fold::fold;
 use crate::text::quotes::Quote;
@@ -26,8 +27,10 @@ pub struct Read {
 pub struct Attached {
     /// Half-open bytes into the write.
     pub span: (usize, usize),
-    /// Its words; the lines of a block quote are joined.
-    pub words: String,
+    /// Its words, folded; the lines of a block quote are joined.
+    pub folded: String,
+    /// Its parts between ellipses.
+    pub parts: Vec<String>,
 }
 
 /// The quotes that belong to the claims of line `at`.
@@ -46,7 +49,7 @@ pub fn quotes_for(text: &str, lines: &[Read], at: usize) -> Vec<Attached> {
         next += 1;
     }
     let first = next;
-    let mut whole: Option<Attached> = None;
+    let mut whole: Option<((usize, usize), String)> = None;
     while let Some(read) = lines.get(next) {
         let Some(span) = block_quote(text, read.line) else {
             break;
@@ -54,16 +57,17 @@ pub fn quotes_for(text: &str, lines: &[Read], at: usize) -> Vec<Attached> {
         out.push(attached(text, span));
         out.extend(read.quotes.iter().map(|q| attached(text, shifted(read.line, q.inner))));
         whole = Some(match whole {
-            Some(w) => Attached {
-                span: (w.span.0, span.1),
-                words: w.words + " " + &text[span.0..span.1],
-            },
-            None => attached(text, span),
+            Some((all, words)) => ((all.0, span.1), words + " " + &text[span.0..span.1]),
+            None => (span, text[span.0..span.1].to_owned()),
         });
         next += 1;
     }
     // The lines of one block quote are one quote, and each is one too.
-    out.extend(whole.filter(|_| next > first + 1));
+    out.extend(
+        whole
+            .filter(|_| next > first + 1)
+            .map(|(span, words)| Attached::new(span, &words)),
+    );
     if next == first
         && !blank
         && let Some(read) = lines.get(next)
@@ -72,14 +76,22 @@ pub fn quotes_for(text: &str, lines: &[Read], at: usize) -> Vec<Attached> {
     {
         out.extend(read.quotes.iter().map(|q| attached(text, shifted(read.line, q.inner))));
     }
-    out.retain(|q| q.words.chars().any(char::is_alphanumeric));
+    out.retain(|q| q.folded.chars().any(char::is_alphanumeric));
     out
 }
 
 fn attached(text: &str, span: (usize, usize)) -> Attached {
-    Attached {
-        span,
-        words: text[span.0..span.1].to_owned(),
+    Attached::new(span, &text[span.0..span.1])
+}
+
+impl Attached {
+    fn new(span: (usize, usize), words: &str) -> Self {
+        let folded = fold(words);
+        Self {
+            span,
+            parts: quote_parts(&folded),
+            folded,
+        }
     }
 }
 
@@ -108,6 +120,9 @@ fn inline_block_quote(text: &str, read: &Read) -> Option<(usize, usize)> {
     Some((read.line.start + at + 3, read.line.start + raw.trim_end().len()))
 }
 
+/// Bytes of what may stand beside a quotation and say whose it is.
+const LABEL_BYTES_MAX: usize = 400;
+
 /// Whether the line is a quotation with at most a word or two that say whose: tags `quote-label`, `user`, marks and dashes.
 fn is_attribution(text: &str, read: &Read) -> bool {
     let raw = read.line.of(text);
@@ -118,14 +133,16 @@ fn is_attribution(text: &str, read: &Read) -> bool {
     let after = raw[last.outer.1..].trim_matches(|c: char| !c.is_alphanumeric());
     let label = tag("quote-label") | tag("user");
     let known = |words: &str| {
-        packs().any(|pack| {
-            let tokens = crate::text::words::tokens(words);
-            let units = pack.units(words, &tokens, &[]);
-            let meant = |u: &crate::lexicon::Unit| {
-                u.tags & label != 0 || !words[u.start..u.end].chars().any(char::is_alphanumeric)
-            };
-            units.len() <= 6 && units.iter().all(meant)
-        })
+        // Six units are not longer than this.
+        words.len() < LABEL_BYTES_MAX
+            && packs().any(|pack| {
+                let tokens = crate::text::words::tokens(words);
+                let units = pack.units(words, &tokens, &[]);
+                let meant = |u: &crate::lexicon::Unit| {
+                    u.tags & label != 0 || !words[u.start..u.end].chars().any(char::is_alphanumeric)
+                };
+                units.len() <= 6 && units.iter().all(meant)
+            })
     };
     (before.is_empty() || known(&before)) && (after.is_empty() || known(&fold(after)))
 }

@@ -14,6 +14,7 @@ use crate::text::fold::Folded;
 use crate::text::quotes::{self, Quote};
 use crate::text::segment;
 use crate::text::words::{self, Token};
+use crate::work::Work;
 
 /// Bytes of one line that are read for claims: what stands beyond is reported as too long, not skipped silently.
 pub const LINE_BYTES_MAX: usize = 16 * 1024;
@@ -100,6 +101,7 @@ struct Cut<'a> {
     units: Vec<Unit>,
     /// Half-open ranges of units.
     sentences: Vec<(usize, usize)>,
+    work: &'a Work,
 }
 
 /// A head that constructions found, before spans are settled.
@@ -115,13 +117,13 @@ struct Hit {
 
 impl Reader {
     /// The claims of one line, in order, and never two for one head. `quotes` are the line's quotations.
-    pub fn claims(&self, line: &str, quotes: &[Quote]) -> Vec<Claim> {
+    pub fn claims(&self, line: &str, quotes: &[Quote], work: &Work) -> Vec<Claim> {
         let line = clipped(line);
         let folded = Folded::new(line);
         let tokens = words::tokens(&folded.text);
         let mut claims: Vec<Claim> = Vec::new();
         for pack in self.packs_for(&folded, &tokens, quotes) {
-            let cut = self.cut(pack, line, &folded, &tokens, quotes);
+            let cut = self.cut(pack, line, &folded, &tokens, quotes, work);
             let hits = cut.hits();
             for claim in cut.settle(&hits, quotes) {
                 let clash = claims
@@ -140,7 +142,8 @@ impl Reader {
     fn packs_for(&self, folded: &Folded, tokens: &[Token], quotes: &[Quote]) -> Vec<&'static Pack> {
         let quoted = |t: &Token| {
             let start = folded.original(t.start, t.end).0;
-            quotes.iter().any(|q| q.outer.0 <= start && start < q.outer.1)
+            let behind = quotes.partition_point(|q| q.outer.1 <= start);
+            quotes.get(behind).is_some_and(|q| q.outer.0 <= start)
         };
         let mut own: Vec<Token> = tokens.iter().copied().filter(|t| !quoted(t)).collect();
         if own.is_empty() {
@@ -158,9 +161,10 @@ impl Reader {
         let line = clipped(line);
         let folded = Folded::new(line);
         let tokens = words::tokens(&folded.text);
+        let work = Work::default();
         let mut out = Vec::new();
         for pack in self.packs_for(&folded, &tokens, quotes) {
-            let cut = self.cut(pack, line, &folded, &tokens, quotes);
+            let cut = self.cut(pack, line, &folded, &tokens, quotes, &work);
             for &range in &cut.sentences {
                 let found = (range.0..range.1).filter(|&head| cut.finder(range, head).is_some());
                 out.extend(
@@ -180,6 +184,7 @@ impl Reader {
         folded: &'a Folded,
         tokens: &[Token],
         quotes: &[Quote],
+        work: &'a Work,
     ) -> Cut<'a> {
         let mut masked: Vec<(usize, usize, Tags)> = Vec::new();
         let folded_range = |(s, e): (usize, usize)| (folded.folded_at(s), folded.folded_at(e));
@@ -192,12 +197,19 @@ impl Reader {
             };
             masked.push((s, e, tag("quoted") | order));
         }
+        let mut code: Vec<(usize, usize, Tags)> = Vec::new();
         for span in segment::code(line) {
             let (s, e) = folded_range(span);
-            if !masked.iter().any(|m| m.0 < e && s < m.1) {
-                masked.push((s, e, tag("code")));
+            // Neither in a quotation nor in code: both stand in order.
+            let over = |masks: &[(usize, usize, Tags)]| {
+                let behind = masks.partition_point(|m| m.1 <= s);
+                masks.get(behind).is_some_and(|m| m.0 < e)
+            };
+            if !over(&masked) && !over(&code) {
+                code.push((s, e, tag("code")));
             }
         }
+        masked.append(&mut code);
         masked.retain(|m| m.0 < m.1);
         masked.sort_unstable();
         let mut units = pack.note_units(&folded.text, tokens, &masked);
@@ -208,6 +220,7 @@ impl Reader {
             folded,
             units,
             sentences,
+            work,
         }
     }
 
@@ -216,11 +229,12 @@ impl Reader {
     fn name_the_user(&self, line: &str, folded: &Folded, units: &mut [Unit]) {
         let (user, pron, other) = (tag("user"), tag("pron"), tag("other"));
         let text = |u: &Unit| &folded.text[u.start..u.end];
-        let introduced = introduced(line, folded, units);
+        let mut introduced = introduced(line, folded, units);
+        introduced.sort_unstable();
         let mut named = false;
         for unit in units.iter_mut() {
             let name = text(unit);
-            if self.names.iter().any(|n| n == name) || introduced.contains(&name) {
+            if self.names.iter().any(|n| n == name) || introduced.binary_search(&name).is_ok() {
                 unit.tags |= user;
             }
             if unit.tags & user != 0 {
@@ -251,6 +265,9 @@ impl Cut<'_> {
         let mut out = Vec::new();
         for (sentence, &range) in self.sentences.iter().enumerate() {
             for head in range.0..range.1 {
+                if self.work.is_spent() {
+                    return out;
+                }
                 if self.units[head].tags != 0
                     && let Some(hit) = self.hit(sentence, range, head)
                 {
@@ -273,7 +290,7 @@ impl Cut<'_> {
         let candidates = self.pack.constructions().for_head(tags, claims);
         candidates.filter_map(move |c| {
             let scope = if c.raw.scope == "line" { line } else { range };
-            let units = c.pattern.find(&self.folded.text, &self.units, scope, head)?;
+            let units = c.pattern.find(&self.folded.text, &self.units, scope, head, self.work)?;
             Some((&c.raw, units))
         })
     }
@@ -315,8 +332,9 @@ impl Cut<'_> {
         let mut out: Vec<Claim> = Vec::new();
         for (i, hit) in hits.iter().enumerate() {
             let sentence = self.sentences[hit.sentence];
-            let before = hits[..i].iter().rev().find(|h| h.sentence == hit.sentence);
-            let after = hits[i + 1..].iter().find(|h| h.sentence == hit.sentence);
+            let same = |h: &&Hit| h.sentence == hit.sentence;
+            let before = i.checked_sub(1).map(|b| &hits[b]).filter(same);
+            let after = hits.get(i + 1).filter(same);
             let first = match before {
                 Some(before) if hit.range.0 <= before.head => self.parting(before, hit),
                 _ => hit.range.0,
@@ -344,11 +362,8 @@ impl Cut<'_> {
                 _ => span,
             };
             // A hit inside a quotation mark pair is not possible; one that runs into a quotation is cut before it.
-            let end = quotes
-                .iter()
-                .map(|q| q.outer.0)
-                .filter(|&q| q > span.0)
-                .fold(span.1, usize::min);
+            let next = quotes.get(quotes.partition_point(|q| q.outer.0 <= span.0));
+            let end = next.map_or(span.1, |q| q.outer.0.min(span.1));
             out.push(Claim {
                 span: (span.0, end.max(self.bytes(hit.head, hit.head + 1).1)),
                 head: self.bytes(hit.head, hit.head + 1),

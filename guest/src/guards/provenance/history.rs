@@ -1,9 +1,13 @@
 //! History: what was said in the session and the sessions it continues, folded once, ready to be searched for many quotes at a time.
 
+use super::readings::Readings;
+use super::speech::Reading;
 use crate::event::{Message, Origin, Role};
-use crate::text::fold::{fold, is_cjk};
-use aho_corasick::{AhoCorasick, MatchKind};
+use crate::text::fold::{Folded, fold, is_cjk};
+use crate::text::search::Patterns;
+use crate::work::Work;
 use memchr::memmem;
+use std::rc::Rc;
 
 /// Bytes of folded text kept. Beyond that the oldest tool text goes first, then the oldest of the model's, then the rest:
 /// a session of 10,000 messages of 1 KB is 10 MB, and the guest has 256 MiB.
@@ -11,6 +15,9 @@ pub const TEXT_BYTES_MAX: usize = 48 << 20;
 
 /// Bytes of quotes looked for in one pass; more quotes make more passes. Keeps the automaton under about 20 MiB.
 const PATTERN_BYTES_MAX: usize = 256 << 10;
+
+/// What reading a byte of a message costs.
+const STEPS_A_BYTE_READ: usize = 8;
 
 /// Places kept for one pattern: a pattern of one letter occurs everywhere, and the first few hundred tell as much as all.
 const PLACES_MAX: usize = 256;
@@ -77,39 +84,48 @@ impl Sieve {
 /// Calls back with the hash of each gram. FNV-1a with a final mix: fast, the same everywhere; an attacker who makes grams collide
 /// only makes a search slower, never wrong.
 fn each_gram(folded: &str, mut out: impl FnMut(u64)) {
-    let hash = |text: &str| {
-        let h = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
-            (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
-        });
-        (h ^ (h >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    let add = |hash: u64, bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(hash, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
     };
-    let mut word: Option<(usize, usize)> = None;
+    let mix = |h: u64| (h ^ (h >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let bytes = folded.as_bytes();
+    // Letters of the word so far, and their hash; where the ideograph before stands.
+    let (mut letters, mut word) = (0, START);
     let mut previous: Option<usize> = None;
-    for (at, c) in folded.char_indices() {
-        if is_cjk(c) {
-            if let Some(from) = previous {
-                out(hash(&folded[from..at + c.len_utf8()]));
-            }
-            previous = Some(at);
+    let mut at = 0;
+    while at < bytes.len() {
+        let (end, is_letter, cjk) = if bytes[at].is_ascii() {
+            (at + 1, bytes[at].is_ascii_alphanumeric(), false)
         } else {
-            previous = None;
+            let c = folded[at..].chars().next().unwrap_or(' ');
+            let cjk = is_cjk(c);
+            (at + c.len_utf8(), !cjk && c.is_alphanumeric(), cjk)
+        };
+        if let Some(from) = previous.filter(|_| cjk) {
+            out(mix(add(START, &bytes[from..end])));
         }
-        if c.is_alphanumeric() && !is_cjk(c) {
-            let (start, letters) = word.unwrap_or((at, 0));
-            word = Some((start, letters + 1));
-            if letters + 1 == GRAM_LETTERS {
-                out(hash(&folded[start..at + c.len_utf8()]));
+        previous = cjk.then_some(at);
+        if is_letter {
+            letters += 1;
+            if letters <= GRAM_LETTERS {
+                word = add(word, &bytes[at..end]);
             }
-        } else if let Some((start, letters)) = word.take()
-            && letters < GRAM_LETTERS
-        {
-            out(hash(&folded[start..at]));
+            if letters == GRAM_LETTERS {
+                out(mix(word));
+            }
+        } else if letters > 0 {
+            if letters < GRAM_LETTERS {
+                out(mix(word));
+            }
+            (letters, word) = (0, START);
         }
+        at = end;
     }
-    if let Some((start, letters)) = word
-        && letters < GRAM_LETTERS
-    {
-        out(hash(&folded[start..]));
+    if letters > 0 && letters < GRAM_LETTERS {
+        out(mix(word));
     }
 }
 
@@ -121,10 +137,11 @@ impl Said {
 }
 
 /// Everything said, oldest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct History {
     said: Vec<Said>,
     bytes: usize,
+    readings: Readings,
 }
 
 /// Where a pattern occurs: the index of what was said, and the byte in its folded text where the pattern begins.
@@ -153,6 +170,23 @@ impl History {
         }
     }
 
+    /// What was said, read closely. Reading takes work; what was read before does not.
+    pub fn reading(&self, said: usize, likely: &'static str, work: &Work) -> Rc<Reading> {
+        let text = &self.said[said].message.text;
+        let (reading, made) = self.readings.get(said, text, likely);
+        if made {
+            work.take(text.len() * STEPS_A_BYTE_READ);
+        }
+        reading
+    }
+
+    /// Half-open bytes in a text as it was said behind those of its folded text.
+    pub fn original(&self, said: usize, span: (usize, usize)) -> (usize, usize) {
+        self.readings
+            .original(said, span)
+            .unwrap_or_else(|| Folded::new(&self.said[said].message.text).original(span.0, span.1))
+    }
+
     /// Everything said, oldest first.
     pub fn said(&self) -> &[Said] {
         &self.said
@@ -160,6 +194,7 @@ impl History {
 
     /// Drops the oldest texts until a quarter is free; the entries stay, so that "the row before" keeps its meaning.
     fn shed(&mut self) {
+        self.readings.clear();
         for role in [Role::Tool, Role::System, Role::Assistant, Role::User] {
             for said in self.said.iter_mut().filter(|s| s.message.role == role) {
                 if self.bytes <= TEXT_BYTES_MAX / 4 * 3 {
@@ -173,13 +208,14 @@ impl History {
     }
 
     /// Where each pattern (folded, not empty) occurs between word boundaries, in order. One pass for all of them.
-    pub fn places(&self, patterns: &[String]) -> Vec<Vec<Place>> {
+    /// Stops when the work is spent.
+    pub fn places(&self, patterns: &[String], work: &Work) -> Vec<Vec<Place>> {
         let mut out = vec![Vec::new(); patterns.len()];
         if patterns.len() <= SIEVED_MAX {
             patterns
                 .iter()
                 .zip(&mut out)
-                .for_each(|(pattern, places)| self.sieved(pattern, places));
+                .for_each(|(pattern, places)| self.sieved(pattern, work, places));
             return out;
         }
         let mut from = 0;
@@ -190,20 +226,24 @@ impl History {
                 bytes += patterns[to].len();
                 to += 1;
             }
-            self.pass(&patterns[from..to], &mut out[from..to]);
+            self.pass(&patterns[from..to], work, &mut out[from..to]);
             from = to;
         }
         out
     }
 
     /// Where one pattern occurs, looking only into texts that may hold it.
-    fn sieved(&self, pattern: &str, places: &mut Vec<Place>) {
+    fn sieved(&self, pattern: &str, work: &Work, places: &mut Vec<Place>) {
+        work.take(self.said.len());
         let mut grams = Vec::new();
         each_gram(pattern, |gram| grams.push(gram));
         let finder = memmem::Finder::new(pattern.as_bytes());
         for (index, said) in self.said.iter().enumerate() {
             if pattern.is_empty() || !grams.iter().all(|&g| said.grams.may_hold(g)) {
                 continue;
+            }
+            if !work.take(said.folded.len() / 16) {
+                return;
             }
             for at in finder.find_iter(said.folded.as_bytes()) {
                 if places.len() < PLACES_MAX && at_word_boundaries(&said.folded, at, at + pattern.len()) {
@@ -231,23 +271,20 @@ impl History {
         scored.into_iter().take(max).map(|(_, index)| index).collect()
     }
 
-    fn pass(&self, patterns: &[String], out: &mut [Vec<Place>]) {
-        let longest = patterns.iter().map(String::len).max().unwrap_or(0);
-        let built = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns);
-        let Ok(automaton) = built else { return };
+    fn pass(&self, patterns: &[String], work: &Work, out: &mut [Vec<Place>]) {
+        work.take(patterns.iter().map(String::len).sum());
+        let prepared = Patterns::new(patterns);
         for (index, said) in self.said.iter().enumerate() {
-            if said.folded.is_empty() || longest == 0 {
-                continue;
+            if !work.take(said.folded.len()) {
+                return;
             }
-            for found in automaton.find_overlapping_iter(&said.folded) {
-                let places = &mut out[found.pattern().as_usize()];
-                if places.len() < PLACES_MAX && at_word_boundaries(&said.folded, found.start(), found.end()) {
-                    places.push(Place {
-                        said: index,
-                        at: found.start(),
-                    });
+            prepared.each(&said.folded, |pattern, end| {
+                let (at, places) = (end - patterns[pattern].len(), &mut out[pattern]);
+                if places.len() < PLACES_MAX && at_word_boundaries(&said.folded, at, end) {
+                    places.push(Place { said: index, at });
                 }
-            }
+                work.take(1)
+            });
         }
     }
 }
@@ -277,12 +314,13 @@ mod tests {
         };
         history.add("a", message("Reuse it; use Redis, use Redis now"));
         history.add("b", message("用 Redis 做队列"));
-        let places = history.places(&[
+        let patterns = [
             "use redis".to_owned(),
             "redis".to_owned(),
             "use".to_owned(),
             "edis".to_owned(),
-        ]);
+        ];
+        let places = history.places(&patterns, &Work::default());
         assert_eq!(places[0], [Place { said: 0, at: 10 }, Place { said: 0, at: 21 }]);
         assert_eq!(places[1].len(), 3);
         assert_eq!(places[2].len(), 2);

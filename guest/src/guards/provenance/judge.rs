@@ -1,17 +1,19 @@
 //! What a quote proves: one verdict for each claim, the first that applies of `corpus/LABELS.md` section 2.
 
 use super::Checked;
+use super::attach::Attached;
 use super::content::ContentWord;
 use super::history::History;
-use super::places::{Span, joined, quote_parts};
+use super::places::{Span, joined};
 use super::speech::{Doubt, Reading, is_assent};
 use super::topic::{Topic, reversed, shared, topic};
 use super::trace;
 use crate::event::{Role, named};
 use crate::settings::Settings;
-use crate::text::fold::fold;
 use crate::verdict::FINDINGS_MAX;
+use crate::work::Work;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 named!(
     /// The verdicts on a claim, in the order in which the first that applies wins.
@@ -97,64 +99,83 @@ impl Default for Judged {
     }
 }
 
+/// What judging a claim costs besides what is read for it, and a quote of a claim.
+const STEPS_A_CLAIM: usize = 200;
+const STEPS_A_QUOTE: usize = 20;
+
 /// The judge of one write: messages are read once, when they are first needed.
 pub(super) struct Judge<'a> {
     pub(super) history: &'a History,
     settings: &'a Settings,
-    pub(super) readings: BTreeMap<usize, Reading>,
+    pub(super) readings: BTreeMap<usize, Rc<Reading>>,
+    pub(super) work: &'a Work,
     /// The language of the write's first claim.
     likely: &'static str,
 }
 
 /// Judges all claims of a write; the places of all their quotes are looked up in one pass.
-pub fn judge_all(after: &str, checked: &mut [Checked], history: &History, settings: &Settings) {
-    let mut parts: Vec<String> = checked
-        .iter()
-        .flat_map(|c| &c.quotes)
-        .flat_map(|q| quote_parts(&q.words))
+/// Returns how many were judged before the work was spent.
+pub fn judge_all(after: &str, checked: &mut [Checked], history: &History, settings: &Settings, work: &Work) -> usize {
+    // Claims of one line share its quotes.
+    let own = |i: usize| i == 0 || !Rc::ptr_eq(&checked[i - 1].quotes, &checked[i].quotes);
+    let mut parts: Vec<String> = (0..checked.len())
+        .filter(|&i| own(i))
+        .flat_map(|i| checked[i].quotes.iter())
+        .flat_map(|q| q.parts.iter().cloned())
         .collect();
     parts.sort_unstable();
     parts.dedup();
-    let places = history.places(&parts);
-    let found = |words: &str| -> Vec<Vec<Span>> {
-        let parts_of = quote_parts(words);
-        let each = parts_of
+    let places = history.places(&parts, work);
+    let found = |quote: &Attached| -> Vec<Vec<Span>> {
+        let each = quote
+            .parts
             .iter()
             .map(|p| parts.binary_search(p).map_or(&[][..], |at| &places[at]));
-        joined(&parts_of, &each.collect::<Vec<_>>())
+        joined(&quote.parts, &each.collect::<Vec<_>>())
     };
     let likely = checked.first().map_or("", |c| c.claim.construction.0);
     let mut judge = Judge {
         history,
         settings,
         readings: BTreeMap::new(),
+        work,
         likely,
     };
     let mut explained = 0;
-    for one in checked {
+    for (i, one) in checked.iter_mut().enumerate() {
+        if !work.take(STEPS_A_CLAIM) {
+            return i;
+        }
         let topic = topic(after, one);
         let mut best = Judged::default();
-        for quote in &one.quotes {
-            let judged = judge.quote(&topic, &fold(&quote.words), found(&quote.words));
+        for quote in one.quotes.iter() {
+            if !work.take(STEPS_A_QUOTE + quote.folded.len()) {
+                return i;
+            }
+            let judged = judge.quote(&topic, &quote.folded, found(quote));
             if best.word == Word::NoQuote || judged.word > best.word {
                 best = judged;
             }
         }
         // Only what is shown needs explaining; the more costly question is asked for the first few.
         if !best.word.passes() && explained < FINDINGS_MAX {
-            trace::explain(&topic, one, history, explained < STITCHED_MAX, &mut best);
+            trace::explain(&topic, one, history, work, explained < STITCHED_MAX, &mut best);
             explained += 1;
         }
         one.judged = best;
     }
+    if work.is_spent() { 0 } else { checked.len() }
 }
 
 impl Judge<'_> {
     /// What was said, read once.
-    pub(super) fn reading(&mut self, said: usize) -> &Reading {
-        let text = &self.history.said()[said].message.text;
-        let likely = self.likely;
-        self.readings.entry(said).or_insert_with(|| Reading::new(text, likely))
+    pub(super) fn reading(&mut self, said: usize) -> Rc<Reading> {
+        let (history, likely, work) = (self.history, self.likely, self.work);
+        let reading = self
+            .readings
+            .entry(said)
+            .or_insert_with(|| history.reading(said, likely, work));
+        Rc::clone(reading)
     }
 
     /// The verdict on one quote: the best that any place of it gives.
@@ -225,7 +246,7 @@ impl Judge<'_> {
             );
             return Judged::new(Word::NegationDropped, &note, show("the user says the opposite here"));
         }
-        if let Some(doubt) = doubt(reading, way, topic) {
+        if let Some(doubt) = doubt(&reading, way, topic) {
             return Judged::new(Word::NotACommitment, doubt.note(), show("the user weighs it here"));
         }
         let words: Vec<ContentWord> = words.iter().map(|w| (*w).clone()).collect();

@@ -1,6 +1,6 @@
 //! Provenance: did the user really decide, approve, ask, prefer, reject, agree?
 //!
-//! Reading order: [`claims`] (what a line says the user did), [`attach`] (which quotes belong to it), [`history`] (what was said),
+//! Reading order: [`claims`] (what a line says the user did), [`attach`] (which quotes belong to it), [`history`] and [`readings`] (what was said),
 //! [`speech`], [`material`] and [`content`] (how it was meant, whose words it is, what it is about), [`judge`] (what a quote
 //! proves), with [`places`], [`topic`] and [`retraction`], [`trace`] (what would pass), [`answer`] (what is said about it).
 
@@ -12,6 +12,7 @@ pub mod history;
 pub mod judge;
 pub mod material;
 pub mod places;
+pub mod readings;
 pub mod retraction;
 pub mod speech;
 pub mod topic;
@@ -20,11 +21,13 @@ pub mod trace;
 use crate::event::Write;
 use crate::settings::Settings;
 use crate::text::segment::{self, Line};
+use crate::work::Work;
 use attach::{Attached, Read};
 use claims::{Claim, LINE_BYTES_MAX, Reader};
 use history::History;
 use judge::{Judged, Word};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Claims judged in one write. Beyond that only their number is told, and the write fails: nobody reads a note with more.
 pub const CLAIMS_MAX: usize = 512;
@@ -37,7 +40,7 @@ pub struct Checked {
     /// Where its line begins.
     pub at: usize,
     /// The quotes that belong to it.
-    pub quotes: Vec<Attached>,
+    pub quotes: Rc<[Attached]>,
     /// What they prove.
     pub judged: Judged,
     /// What the claim says, folded, for recognising it again; empty when it says too little.
@@ -51,26 +54,37 @@ impl Checked {
     }
 }
 
-/// Judges a write. `passed` tells whether a claim of that identity passed before. Returns the checked claims and how many more
-/// there are beyond [`CLAIMS_MAX`].
-pub fn check(
-    write: &Write,
-    history: &History,
-    settings: &Settings,
-    passed: impl Fn(&str) -> bool,
-) -> (Vec<Checked>, usize) {
+/// What became of a write.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The claims that were judged.
+    pub checked: Vec<Checked>,
+    /// How many claims were found beyond these.
+    pub more: usize,
+    /// Where the text begins that was not read, or was not judged, because it took more work than an answer may.
+    pub unread: Option<usize>,
+}
+
+/// Judges a write. `passed` tells whether a claim of that identity passed before.
+pub fn check(write: &Write, history: &History, settings: &Settings, passed: impl Fn(&str) -> bool) -> Outcome {
     let reader = Reader {
         languages: settings.languages.clone(),
         names: settings.names.clone(),
     };
-    let lines = read(write, &reader, settings);
+    let work = Work::default();
+    let (lines, mut unread) = read(write, &reader, settings, &work);
     let mut out = Vec::new();
     let mut more = 0;
     for (i, read) in lines.iter().enumerate() {
         if read.claims.is_empty() {
             continue;
         }
-        let quotes = attach::quotes_for(&write.after, &lines, i);
+        if out.len() == CLAIMS_MAX {
+            more += read.claims.len();
+            continue;
+        }
+        let quotes: Rc<[Attached]> = attach::quotes_for(&write.after, &lines, i).into();
+        work.take(quotes.iter().map(|q| q.folded.len() + 8).sum());
         for claim in &read.claims {
             if out.len() == CLAIMS_MAX {
                 more += 1;
@@ -81,13 +95,18 @@ pub fn check(
             out.push(Checked {
                 claim: claim.clone(),
                 at: read.line.start,
-                quotes: quotes.clone(),
+                quotes: Rc::clone(&quotes),
                 judged: Judged::default(),
                 identity,
             });
         }
     }
-    judge::judge_all(&write.after, &mut out, history, settings);
+    let judged = judge::judge_all(&write.after, &mut out, history, settings, &work);
+    if judged < out.len() {
+        more += out.len() - judged;
+        unread = Some(out[judged].at);
+        out.truncate(judged);
+    }
     for checked in &mut out {
         if !checked.judged.word.passes()
             && checked.judged.word != Word::Retracted
@@ -101,22 +120,39 @@ pub fn check(
             };
         }
     }
-    (out, more)
+    Outcome {
+        checked: out,
+        more,
+        unread,
+    }
 }
 
-/// Reads the lines of `after`; those that stood in `before` keep their place but have no claims.
-fn read(write: &Write, reader: &Reader, settings: &Settings) -> Vec<Read> {
-    let before: BTreeSet<&str> = write.before.lines().map(str::trim).collect();
+/// What a byte that is read for claims costs, and a line.
+const STEPS_A_BYTE: usize = 4;
+const STEPS_A_LINE: usize = 20;
+
+/// Reads the lines of `after`; those that stood in `before` keep their place but have no claims. Also where the work was spent.
+fn read(write: &Write, reader: &Reader, settings: &Settings, work: &Work) -> (Vec<Read>, Option<usize>) {
+    let mut before: BTreeSet<&str> = BTreeSet::new();
+    for line in write.before.lines() {
+        if !work.take(STEPS_A_LINE + line.len() / 8) {
+            return (Vec::new(), Some(0));
+        }
+        before.insert(line.trim());
+    }
     let mut out = Vec::new();
-    for line in segment::lines(&write.after) {
+    for line in segment::each_line(&write.after) {
         let kept = line.fenced || before.contains(line.of(&write.after).trim());
         for piece in pieces(&write.after, line) {
             let raw = piece.of(&write.after);
+            if !work.take(STEPS_A_LINE + raw.len() * if kept { 1 } else { STEPS_A_BYTE }) {
+                return (out, Some(piece.start));
+            }
             let quotes = claims::quotes_of(raw);
             let mut found = if kept || raw.trim_start().starts_with('>') {
                 Vec::new()
             } else {
-                reader.claims(raw, &quotes)
+                reader.claims(raw, &quotes, work)
             };
             found.retain(|c| !allowed(raw, c, settings));
             out.push(Read {
@@ -126,7 +162,8 @@ fn read(write: &Write, reader: &Reader, settings: &Settings) -> Vec<Read> {
             });
         }
     }
-    out
+    let unread = work.is_spent().then_some(write.after.len());
+    (out, unread)
 }
 
 /// Whether one of the phrases that the settings allow stands over the claim.

@@ -1,11 +1,9 @@
 //! Where a quote stands: its parts, and the ways in which they all occur in order in one message.
 
 use super::history::Place;
-use crate::text::fold::fold;
 
-/// The parts of a quote between ellipses, folded, without the marks that end a sentence.
-pub fn quote_parts(words: &str) -> Vec<String> {
-    let folded = fold(words);
+/// The parts of a folded quote between ellipses, without the marks that end a sentence.
+pub fn quote_parts(folded: &str) -> Vec<String> {
     let parts = folded
         .split("...")
         .map(trimmed)
@@ -49,8 +47,14 @@ pub fn joined(parts: &[String], places: &[&[Place]]) -> Vec<Vec<Span>> {
         let mut way = vec![(start.said, (start.at, start.at + parts[0].len()))];
         for (part, places) in parts.iter().zip(places).skip(1) {
             let from = way[way.len() - 1].1.1;
-            let next = places.iter().find(|p| p.said == start.said && p.at >= from);
-            let Some(next) = next else { break };
+            let behind = Place {
+                said: start.said,
+                at: from,
+            };
+            let next = places.get(places.partition_point(|p| *p < behind));
+            let Some(next) = next.filter(|p| p.said == start.said) else {
+                break;
+            };
             way.push((next.said, (next.at, next.at + part.len())));
         }
         if way.len() == parts.len() {

@@ -25,8 +25,7 @@ impl Judge<'_> {
             if found.is_some() {
                 return found;
             }
-            let reading = self.reading(at);
-            last_word &= !commits(reading);
+            last_word &= !commits(&self.reading(at));
             between.push(at);
         }
         None

@@ -2,14 +2,15 @@
 
 use super::Checked;
 use super::content::{ContentWord, same};
-use super::history::{History, Place};
+use super::history::History;
 use super::judge::{Judged, Shown, Word};
 use super::places::trimmed;
-use super::speech::{Reading, Sentence};
+use super::speech::Sentence;
 use super::topic::Topic;
 use crate::lexicon::packs_for;
 use crate::text::fold::fold;
 use crate::text::words::tokens;
+use crate::work::Work;
 
 /// Messages that are read closely for one claim: those that share most with it.
 const NEAR_MAX: usize = 4;
@@ -20,22 +21,22 @@ const SEAMS_MAX: usize = 24;
 /// Adds to a failed verdict what would pass: the nearest sentence of the user that shares most of the claim's words, stands on its
 /// side and is a commitment. For a quote that was not found, also how it comes near: stitched from two messages, one word changed,
 /// in another language. `stitched` tells whether to ask the first of these, which costs most.
-pub fn explain(topic: &Topic, one: &Checked, history: &History, stitched: bool, judged: &mut Judged) {
+pub fn explain(topic: &Topic, one: &Checked, history: &History, work: &Work, stitched: bool, judged: &mut Judged) {
     if topic.words.is_empty() || judged.word == Word::Retracted {
         return;
     }
     let quote = one
         .quotes
         .first()
-        .map(|q| fold(&q.words))
+        .map(|q| q.folded.clone())
         .filter(|_| judged.word == Word::NotFound);
     if let Some(quote) = &quote
         && stitched
-        && is_stitched(quote, history)
+        && is_stitched(quote, history, work)
     {
         judged.note = "Its two halves were said in different messages.".to_owned();
     }
-    let Some((said, sentence, text)) = nearest(topic, history) else {
+    let Some((said, sentence, text)) = nearest(topic, history, work) else {
         return;
     };
     if let Some(quote) = &quote
@@ -53,27 +54,29 @@ pub fn explain(topic: &Topic, one: &Checked, history: &History, stitched: bool, 
     }
 }
 
-/// Whether the user said the beginning of the quote in one message and the rest in another.
-fn is_stitched(quote: &str, history: &History) -> bool {
-    let seams = quote.match_indices(' ').map(|(at, _)| at).take(SEAMS_MAX);
-    let halves: Vec<String> = seams
-        .flat_map(|at| [quote[..at].to_owned(), quote[at + 1..].to_owned()])
-        .collect();
-    let halves: Vec<String> = halves.iter().map(|h| trimmed(h).to_owned()).collect();
-    if halves.iter().any(String::is_empty) {
+/// Whether the user said the beginning of the quote in one message and the rest in another. Where a beginning was not said, no
+/// longer one was, and where an end was not, neither: so the longest of each decides.
+fn is_stitched(quote: &str, history: &History, work: &Work) -> bool {
+    let seams: Vec<usize> = quote.match_indices(' ').map(|(at, _)| at).take(SEAMS_MAX).collect();
+    let halves = |at: usize| [trimmed(&quote[..at]), trimmed(&quote[at + 1..])];
+    if seams.iter().any(|&at| halves(at).contains(&"")) {
         return false;
     }
-    let places = history.places(&halves);
-    let human = |places: &[Place]| places.iter().any(|p| history.said()[p.said].is_human());
-    places.chunks(2).any(|pair| human(&pair[0]) && human(&pair[1]))
+    let said = |half: &str| {
+        let places = history.places(&[half.to_owned()], work);
+        places[0].iter().any(|p| history.said()[p.said].is_human())
+    };
+    let beginnings = seams.partition_point(|&at| said(halves(at)[0]));
+    let ends = seams.partition_point(|&at| !said(halves(at)[1]));
+    ends < beginnings
 }
 
 /// The best sentence of the user: the index of what was said, its bytes in the folded text, its words as they were typed.
-fn nearest(topic: &Topic, history: &History) -> Option<(usize, (usize, usize), String)> {
+fn nearest(topic: &Topic, history: &History, work: &Work) -> Option<(usize, (usize, usize), String)> {
     let stems: Vec<&str> = topic.words.iter().map(|w| w.stem.as_str()).collect();
     let mut best: Option<(usize, usize, (usize, usize), String)> = None;
     for said in history.near(&stems, NEAR_MAX) {
-        let reading = Reading::new(&history.said()[said].message.text, topic.lang);
+        let reading = history.reading(said, topic.lang, work);
         for sentence in reading.sentences.iter().filter(|s| !reading.is_material(s.span)) {
             let score = score(topic, sentence);
             if score > best.as_ref().map_or(0, |b| b.0) {
