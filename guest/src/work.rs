@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 /// Steps of one answer. A step is about what looking at ten bytes costs; a quiet machine of 2024 does all of these in about a second.
-pub const STEPS_MAX: u64 = 40_000_000;
+pub const STEPS_MAX: u64 = 100_000_000;
 
 /// The steps that are left for an answer.
 #[derive(Debug)]

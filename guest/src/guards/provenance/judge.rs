@@ -235,7 +235,7 @@ impl Judge<'_> {
         if pairs.is_empty() {
             return Judged::new(Word::Unrelated, "", show("the user says this, about something else"));
         }
-        if reversed(topic, &pairs, way[0]) && !agrees_in_its_language(topic, reading, way[0], &words) {
+        if reversed(topic, &pairs, way[0]) && !agrees_in_its_language(topic, &reading, way[0], &words) {
             let spoken: Vec<String> = reading
                 .sentences_at(way[0].1)
                 .map(|s| reading.spoken(s.span, text))
