@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -52,6 +53,15 @@ class Parts:
 
     def link(self, session: str, parent: str) -> None:
         self.links.append((session, parent))
+
+    def size(self) -> int:
+        return 0
+
+    def changes_since(self, seq: int, session: str) -> Iterable[tuple[int, str]]:
+        return ()
+
+    def load(self, lines: Iterable[str]) -> None:
+        raise AssertionError("no other process wrote anything")
 
     # What the adapter asks of an assembly.
 

@@ -106,7 +106,7 @@ def test_status_tells_modes_engine_and_ledger(recorded: Path, monkeypatch: pytes
     assert code == 0
     assert "provenance" in out
     assert "PROVENANCE_GATE_MODE" in out
-    assert "en, zh" in out
+    assert "de, en, es, fr, ja, ko, pt, ru, zh" in out
     assert "3 entries" in " ".join(out.split())
 
 
