@@ -233,6 +233,11 @@ impl Judge<'_> {
         let words: Vec<&ContentWord> = way.iter().flat_map(|&(_, span)| reading.words_at(span)).collect();
         let pairs = shared(&topic.words, &words);
         if pairs.is_empty() {
+            // Words of two languages can't be compared; that it is a question there can be told all the same.
+            let foreign = reading.sentences_at(way[0].1).all(|s| s.pack.lang != topic.lang);
+            if let Some(doubt) = doubt(&reading, way, topic).filter(|_| foreign) {
+                return Judged::new(Word::NotACommitment, doubt.note(), show("the user weighs it here"));
+            }
             return Judged::new(Word::Unrelated, "", show("the user says this, about something else"));
         }
         if reversed(topic, &pairs, way[0]) && !agrees_in_its_language(topic, &reading, way[0], &words) {
