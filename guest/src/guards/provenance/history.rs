@@ -339,4 +339,24 @@ mod tests {
         assert_eq!(places[2].len(), 2);
         assert!(places[3].is_empty());
     }
+
+    #[test]
+    fn a_sieve_never_denies_what_a_text_holds() {
+        let text = fold("Wir nehmen Öl, o'neil's v2.5 and a-b; ui é 삭제해 주세요. 用 Redis 做队列 x");
+        let sieve = Sieve::new(&text);
+        let ends: Vec<usize> = (0..=text.len())
+            .filter(|&at| text.is_char_boundary(at) && at_word_boundaries(&text, at, at))
+            .collect();
+        let parts = ends.iter().enumerate();
+        let parts: Vec<&str> = parts
+            .flat_map(|(i, &a)| ends[i..].iter().map(move |&b| (a, b)))
+            .map(|(a, b)| &text[a..b])
+            .collect();
+        assert!(parts.len() > 500);
+        let denied: Vec<&&str> = parts
+            .iter()
+            .filter(|part| !grams_of(part).iter().all(|&gram| sieve.may_hold(gram)))
+            .collect();
+        assert_eq!(denied, Vec::<&&str>::new());
+    }
 }
