@@ -220,6 +220,11 @@ fn read_words(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
         for form in row.forms.split('|') {
             assert!(!form.is_empty(), "{}: an empty form in {:?}", file.display(), row.forms);
             let form = form.replace("\\p", "|");
+            assert!(
+                !form.starts_with(['*', '+']) || form.len() <= 48,
+                "{}: {form:?} is too long for an ending",
+                file.display()
+            );
             out.entry(form)
                 .or_default()
                 .extend(row.tags.split_whitespace().map(str::to_owned));

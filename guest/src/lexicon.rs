@@ -155,7 +155,7 @@ impl Pack {
 
     fn find(&self, memory: &mut Memory, folded: &str, tokens: &[Token], i: usize, read: Read) -> (usize, Tags) {
         let token = tokens[i];
-        let head = self.forms.head(memory, token.of(folded));
+        let head = self.forms.head(memory, token.of(folded), read);
         let mut best = self.forms.whole(&head, read).map(|tags| (1, tags));
         // The longest `…*` form that the words begin with, and how many words it touches.
         let mut prefix = self.forms.prefix(&head, read).map(|tags| (1, tags));

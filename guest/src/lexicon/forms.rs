@@ -34,6 +34,9 @@ const SLOTS: usize = 2048;
 /// Bytes of a word that is kept; longer ones are walked each time.
 const KEY_BYTES: usize = 24;
 
+/// Bytes of the longest form `*…` or `+…`; the build script makes sure.
+const PART_BYTES_MAX: usize = 48;
+
 /// No index of masks.
 const NONE: u16 = u16::MAX;
 
@@ -63,6 +66,8 @@ pub struct Head {
     prefix: [u16; 3],
     suffix: [u16; 3],
     ending: [u16; 3],
+    /// Whether the two above were looked for.
+    parted: [bool; 3],
 }
 
 /// The words that were walked before.
@@ -100,19 +105,35 @@ impl Forms {
     }
 
     /// What a walk over the word finds.
-    pub fn head(&self, memory: &mut Memory, word: &str) -> Head {
+    pub fn head(&self, memory: &mut Memory, word: &str, read: Read) -> Head {
         let Some(key) = key(word) else {
-            return self.walk_word([0; KEY_BYTES / 8], word);
+            let mut head = self.walk_word([0; KEY_BYTES / 8], word);
+            self.add_parts(&mut head, word, read);
+            return head;
         };
-        let slot = slot(&key);
-        match memory.0.get(slot) {
-            Some(kept) if kept.key == key => return *kept,
-            Some(_) => {}
-            None => memory.0.resize(SLOTS, EMPTY),
+        if memory.0.is_empty() {
+            memory.0.resize(SLOTS, EMPTY);
         }
-        let head = self.walk_word(key, word);
-        memory.0[slot] = head;
-        head
+        let kept = &mut memory.0[slot(&key)];
+        if kept.key != key {
+            *kept = self.walk_word(key, word);
+        }
+        self.add_parts(kept, word, read);
+        *kept
+    }
+
+    /// Looks for the forms that the word ends with, unless that was done, or need not be.
+    fn add_parts(&self, head: &mut Head, word: &str, read: Read) {
+        if head.parted[read as usize] || read == Read::Either {
+            return;
+        }
+        head.parted[read as usize] = true;
+        if let Some(from) = self.suffixes {
+            head.suffix[read as usize] = self.last_part(from, word, 1, read);
+        }
+        if let Some(from) = self.endings {
+            head.ending[read as usize] = self.last_part(from, word, 0, read);
+        }
     }
 
     fn walk_word(&self, key: [u64; KEY_BYTES / 8], word: &str) -> Head {
@@ -133,14 +154,6 @@ impl Forms {
             true
         });
         head.state = state.and_then(|s| Some((u32::try_from(s.node).ok()?, u32::try_from(s.out.value()).ok()?)));
-        for read in [Read::Note, Read::Message] {
-            if let Some(from) = self.suffixes {
-                head.suffix[read as usize] = self.last_part(from, word, 1, read);
-            }
-            if let Some(from) = self.endings {
-                head.ending[read as usize] = self.last_part(from, word, 0, read);
-            }
-        }
         head
     }
 
@@ -155,7 +168,9 @@ impl Forms {
             });
             whole.filter(|&at| self.meant(at, read).is_some())
         };
-        word.char_indices().skip(skip).find_map(part).unwrap_or(NONE)
+        let longest = word.len().saturating_sub(PART_BYTES_MAX);
+        let mut parts = word.char_indices().skip(skip).filter(|&(start, _)| start >= longest);
+        parts.find_map(part).unwrap_or(NONE)
     }
 
     /// Goes on behind the word, and tells at each length after it what ends there: a form, and a form with a `*` behind it. Goes on
@@ -251,6 +266,7 @@ const EMPTY: Head = Head {
     prefix: [NONE; 3],
     suffix: [NONE; 3],
     ending: [NONE; 3],
+    parted: [false; 3],
 };
 
 /// The word as numbers; none for a word that is too long, or is nothing but NUL.
@@ -259,7 +275,7 @@ fn key(word: &str) -> Option<[u64; KEY_BYTES / 8]> {
     bytes.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
     let mut key = [0; KEY_BYTES / 8];
     for (number, eight) in key.iter_mut().zip(bytes.chunks_exact(8)) {
-        *number = eight.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
+        *number = eight.try_into().map_or(0, u64::from_le_bytes);
     }
     (key[0] != 0).then_some(key)
 }

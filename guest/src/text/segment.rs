@@ -95,6 +95,10 @@ fn code_word(word: &str) -> Option<(usize, usize)> {
         return None;
     }
     let core = &word[from..to];
+    // Most words: nothing below is made of letters and digits alone.
+    if core.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return None;
+    }
     let letters = core.bytes().filter(u8::is_ascii_alphabetic).count();
     if letters == 0 {
         return None;

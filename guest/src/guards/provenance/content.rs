@@ -347,6 +347,11 @@ pub fn same(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }
+    // Four letters in common are four bytes at least; most words differ there.
+    match (a.as_bytes().get(..4), b.as_bytes().get(..4)) {
+        (Some(a), Some(b)) if a == b => {}
+        _ => return false,
+    }
     let short = |s: &str| s.chars().count();
     let (la, lb) = (short(a), short(b));
     if la.min(lb) < 4 || a.chars().any(|c| c.is_numeric() || is_cjk(c)) || b.chars().any(char::is_numeric) {

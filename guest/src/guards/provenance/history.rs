@@ -17,7 +17,7 @@ pub const TEXT_BYTES_MAX: usize = 48 << 20;
 const PATTERN_BYTES_MAX: usize = 256 << 10;
 
 /// What reading a byte of a message costs.
-const STEPS_A_BYTE_READ: usize = 8;
+const STEPS_A_BYTE_READ: usize = 30;
 
 /// Places kept for one pattern: a pattern of one letter occurs everywhere, and the first few hundred tell as much as all.
 const PLACES_MAX: usize = 256;
@@ -44,8 +44,8 @@ const BITS_A_GRAM: usize = 12;
 /// Letters of a word that make its gram: no more than the shortest stem has.
 const GRAM_LETTERS: usize = 3;
 
-/// A Bloom filter over the grams of one text: the first letters of each word, and each pair of neighbouring characters of a
-/// script without spaces. Tells at once that a text can't hold a quote, so that old messages cost next to nothing.
+/// A Bloom filter over the grams of one text: the first letters of each word, each two words that follow each other, and each pair
+/// of neighbouring characters of a script without spaces. Tells at once that a text can't hold a quote, so that old messages cost next to nothing.
 #[derive(Clone, Debug, Default)]
 struct Sieve {
     bits: Vec<u64>,
@@ -53,8 +53,7 @@ struct Sieve {
 
 impl Sieve {
     fn new(folded: &str) -> Self {
-        let mut grams = Vec::with_capacity(folded.len() / 5 + 1);
-        each_gram(folded, |gram| grams.push(gram));
+        let grams = grams_of(folded);
         let words = (grams.len() * BITS_A_GRAM).div_ceil(64).next_power_of_two();
         let mut out = Self {
             bits: vec![0; if grams.is_empty() { 0 } else { words }],
@@ -81,9 +80,10 @@ impl Sieve {
     }
 }
 
-/// Calls back with the hash of each gram. FNV-1a with a final mix: fast, the same everywhere; an attacker who makes grams collide
+/// The hash of each gram. FNV-1a with a final mix: fast, the same everywhere; an attacker who makes grams collide
 /// only makes a search slower, never wrong.
-fn each_gram(folded: &str, mut out: impl FnMut(u64)) {
+fn grams_of(folded: &str) -> Vec<u64> {
+    let mut grams = Vec::with_capacity(folded.len() / 3 + 1);
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     let add = |hash: u64, bytes: &[u8]| {
         bytes
@@ -92,8 +92,8 @@ fn each_gram(folded: &str, mut out: impl FnMut(u64)) {
     };
     let mix = |h: u64| (h ^ (h >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let bytes = folded.as_bytes();
-    // Letters of the word so far, and their hash; where the ideograph before stands.
-    let (mut letters, mut word) = (0, START);
+    // Letters of the word so far, and their hash; the hash of the word before; where the ideograph before stands.
+    let (mut letters, mut word, mut before) = (0, START, START);
     let mut previous: Option<usize> = None;
     let mut at = 0;
     while at < bytes.len() {
@@ -105,7 +105,7 @@ fn each_gram(folded: &str, mut out: impl FnMut(u64)) {
             (at + c.len_utf8(), !cjk && c.is_alphanumeric(), cjk)
         };
         if let Some(from) = previous.filter(|_| cjk) {
-            out(mix(add(START, &bytes[from..end])));
+            grams.push(mix(add(START, &bytes[from..end])));
         }
         previous = cjk.then_some(at);
         if is_letter {
@@ -113,20 +113,27 @@ fn each_gram(folded: &str, mut out: impl FnMut(u64)) {
             if letters <= GRAM_LETTERS {
                 word = add(word, &bytes[at..end]);
             }
-            if letters == GRAM_LETTERS {
-                out(mix(word));
+        }
+        // A word is told by its first letters; two words that follow each other are a gram of their own.
+        if letters > 0 && (is_letter && letters == GRAM_LETTERS || !is_letter && letters < GRAM_LETTERS) {
+            grams.push(mix(word));
+            if before != START {
+                grams.push(mix(before.rotate_left(17) ^ word));
             }
-        } else if letters > 0 {
-            if letters < GRAM_LETTERS {
-                out(mix(word));
-            }
+            before = word;
+        }
+        if !is_letter && letters > 0 {
             (letters, word) = (0, START);
         }
         at = end;
     }
     if letters > 0 && letters < GRAM_LETTERS {
-        out(mix(word));
+        grams.push(mix(word));
+        if before != START {
+            grams.push(mix(before.rotate_left(17) ^ word));
+        }
     }
+    grams
 }
 
 impl Said {
@@ -235,8 +242,7 @@ impl History {
     /// Where one pattern occurs, looking only into texts that may hold it.
     fn sieved(&self, pattern: &str, work: &Work, places: &mut Vec<Place>) {
         work.take(self.said.len());
-        let mut grams = Vec::new();
-        each_gram(pattern, |gram| grams.push(gram));
+        let grams = grams_of(pattern);
         let finder = memmem::Finder::new(pattern.as_bytes());
         for (index, said) in self.said.iter().enumerate() {
             if pattern.is_empty() || !grams.iter().all(|&g| said.grams.may_hold(g)) {
@@ -253,13 +259,20 @@ impl History {
         }
     }
 
+    /// Whether a text may have a word with one of these stems; when it says no, it has none.
+    pub fn may_share(&self, said: usize, stems: &[&str]) -> bool {
+        let grams = &self.said[said].grams;
+        stems.iter().any(|stem| {
+            let cjk = stem.starts_with(is_cjk);
+            // Shorter stems are beginnings of words with other grams, or have none.
+            let told = stem.chars().nth(if cjk { 1 } else { GRAM_LETTERS - 1 }).is_some();
+            !told || grams_of(stem).first().is_none_or(|&gram| grams.may_hold(gram))
+        })
+    }
+
     /// The indices of what the user said that seems to share most of these stems, best and newest first; at most `max`.
     pub fn near(&self, stems: &[&str], max: usize) -> Vec<usize> {
-        let mut grams = Vec::new();
-        stems
-            .iter()
-            .take(64)
-            .for_each(|stem| each_gram(stem, |gram| grams.push(gram)));
+        let grams: Vec<u64> = stems.iter().take(64).flat_map(|stem| grams_of(stem)).collect();
         let mut scored: Vec<(usize, usize)> = Vec::new();
         for (index, said) in self.said.iter().enumerate().filter(|(_, s)| s.is_human()) {
             let score = grams.iter().filter(|&&g| said.grams.may_hold(g)).count();
@@ -325,5 +338,25 @@ mod tests {
         assert_eq!(places[1].len(), 3);
         assert_eq!(places[2].len(), 2);
         assert!(places[3].is_empty());
+    }
+
+    #[test]
+    fn a_sieve_never_denies_what_a_text_holds() {
+        let text = fold("Wir nehmen Öl, o'neil's v2.5 and a-b; ui é 삭제해 주세요. 用 Redis 做队列 x");
+        let sieve = Sieve::new(&text);
+        let ends: Vec<usize> = (0..=text.len())
+            .filter(|&at| text.is_char_boundary(at) && at_word_boundaries(&text, at, at))
+            .collect();
+        let parts = ends.iter().enumerate();
+        let parts: Vec<&str> = parts
+            .flat_map(|(i, &a)| ends[i..].iter().map(move |&b| (a, b)))
+            .map(|(a, b)| &text[a..b])
+            .collect();
+        assert!(parts.len() > 500);
+        let denied: Vec<&&str> = parts
+            .iter()
+            .filter(|part| !grams_of(part).iter().all(|&gram| sieve.may_hold(gram)))
+            .collect();
+        assert_eq!(denied, Vec::<&&str>::new());
     }
 }

@@ -100,8 +100,8 @@ impl Default for Judged {
 }
 
 /// What judging a claim costs besides what is read for it, and a quote of a claim.
-const STEPS_A_CLAIM: usize = 200;
-const STEPS_A_QUOTE: usize = 20;
+const STEPS_A_CLAIM: usize = 2_000;
+const STEPS_A_QUOTE: usize = 400;
 
 /// The judge of one write: messages are read once, when they are first needed.
 pub(super) struct Judge<'a> {

@@ -127,9 +127,12 @@ pub fn check(write: &Write, history: &History, settings: &Settings, passed: impl
     }
 }
 
+/// Blank lines that are kept of several: one may stand between a claim and its quote.
+const BLANK_LINES_MAX: usize = 2;
+
 /// What a byte that is read for claims costs, and a line.
-const STEPS_A_BYTE: usize = 4;
-const STEPS_A_LINE: usize = 20;
+const STEPS_A_BYTE: usize = 30;
+const STEPS_A_LINE: usize = 60;
 
 /// Reads the lines of `after`; those that stood in `before` keep their place but have no claims. Also where the work was spent.
 fn read(write: &Write, reader: &Reader, settings: &Settings, work: &Work) -> (Vec<Read>, Option<usize>) {
@@ -141,11 +144,21 @@ fn read(write: &Write, reader: &Reader, settings: &Settings, work: &Work) -> (Ve
         before.insert(line.trim());
     }
     let mut out = Vec::new();
+    let mut blanks = 0;
     for line in segment::each_line(&write.after) {
         let kept = line.fenced || before.contains(line.of(&write.after).trim());
+        let blank = line.of(&write.after).trim().is_empty();
+        if blank && blanks == BLANK_LINES_MAX {
+            if !work.take(1) {
+                return (out, Some(line.start));
+            }
+            continue;
+        }
+        blanks = if blank { blanks + 1 } else { 0 };
         for piece in pieces(&write.after, line) {
             let raw = piece.of(&write.after);
-            if !work.take(STEPS_A_LINE + raw.len() * if kept { 1 } else { STEPS_A_BYTE }) {
+            let steps = if kept { raw.len() } else { raw.len() * STEPS_A_BYTE };
+            if !work.take(STEPS_A_LINE + steps) {
                 return (out, Some(piece.start));
             }
             let quotes = claims::quotes_of(raw);

@@ -16,16 +16,20 @@ impl Judge<'_> {
             .take(LATER_MAX)
             .collect();
         let about: Vec<&ContentWord> = words.iter().chain(&topic.words).collect();
+        let stems: Vec<&str> = about.iter().map(|w| w.stem.as_str()).collect();
         // A retraction without a topic takes back the last thing that the user committed to.
         let mut last_word = true;
         // What the user said in between: a retraction that fits one of these better is about that.
         let mut between: Vec<usize> = Vec::new();
         for at in later {
-            let found = self.taken_back_in(at, &about, words, last_word, &between);
-            if found.is_some() {
-                return found;
+            // Once something else was decided, only what shares a word takes anything back.
+            if last_word || self.history.may_share(at, &stems) {
+                let found = self.taken_back_in(at, &about, words, last_word, &between);
+                if found.is_some() || self.work.is_spent() {
+                    return found;
+                }
+                last_word = last_word && !commits(&self.reading(at));
             }
-            last_word &= !commits(&self.reading(at));
             between.push(at);
         }
         None
@@ -39,10 +43,9 @@ impl Judge<'_> {
         last_word: bool,
         between: &[usize],
     ) -> Option<Shown> {
-        between.iter().for_each(|&i| _ = self.reading(i));
-        self.reading(at);
-        let reading = &self.readings[&at];
+        let reading = self.reading(at);
         for sentence in reading.sentences.iter().filter(|s| !reading.is_material(s.span)) {
+            self.work.take(sentence.words.len() * about.len());
             if !takes_back(sentence, about, words, last_word) {
                 continue;
             }
@@ -55,9 +58,9 @@ impl Judge<'_> {
                     .count()
             };
             let own = fit(&mut about.iter().copied());
-            let better = between.iter().any(|i| {
-                let other = &self.readings[i];
-                commits(other) && fit(&mut other.own_words()) > own
+            let better = between.iter().any(|&i| {
+                let other = self.reading(i);
+                commits(&other) && fit(&mut other.own_words()) > own
             });
             if !better {
                 return Some(Shown {
