@@ -1,6 +1,6 @@
 //! Rows: what is stored for one event, as `wit/schema/row.json` describes it. A row holds no text of the event.
 
-use crate::event::{Event, Mark, MarkKind, Message, Origin, Role, Surface};
+use crate::event::{Call, Event, Mark, MarkKind, Message, Origin, Role, Surface};
 use crate::verdict::{Finding, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct Row {
     /// Of a write.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub surface: String,
-    /// Of a write, or of a mark.
+    /// Of a write, of a mark, or the tool of a call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reference: String,
     /// Of a mark.
@@ -123,6 +123,12 @@ impl Row {
     pub fn write(mut self, surface: Surface, reference: &str) -> Self {
         self.surface = surface.name().to_owned();
         reference.clone_into(&mut self.reference);
+        self
+    }
+
+    /// Adds what a call has. Its arguments are no part of a row.
+    pub fn call(mut self, call: &Call) -> Self {
+        call.tool.clone_into(&mut self.reference);
         self
     }
 

@@ -1,7 +1,9 @@
-//! Text, folded once and cut into what the guards ask about. Reading order: [`fold`], [`words`], [`segment`], [`quotes`], [`search`].
+//! Text, folded once and cut into what the guards ask about. Reading order: [`fold`], [`words`], [`segment`], [`quotes`], [`search`],
+//! [`arguments`].
 //!
 //! Knows nothing about claims, users or languages' meanings; only about characters.
 
+pub mod arguments;
 pub mod fold;
 pub mod quotes;
 pub mod search;

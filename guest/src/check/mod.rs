@@ -1,0 +1,213 @@
+//! The session: its memory and the three verbs. Everything it holds, the host could load again from its ledger.
+
+mod call;
+mod report;
+mod write;
+
+use crate::event::{Event, Message, Occasion, Role};
+use crate::guards::provenance::history::History;
+use crate::rows::{Row, VERSION};
+use crate::settings::{Mode, Settings};
+use crate::verdict::{Action, FINDINGS_MAX, Finding, GuardName, Level, Stored, Verdict};
+use hmac::{Hmac, Mac};
+use serde::Deserialize;
+use serde_json::json;
+use sha2::Sha256;
+use std::collections::BTreeSet;
+
+/// Bytes of text in one event: beyond that the finding `engine.too-long` stands instead of an answer.
+pub const TEXT_BYTES_MAX: usize = 16 << 20;
+
+/// Rows with findings that `report` can be asked about; the oldest are forgotten first.
+const FOUND_ROWS_MAX: usize = 10_000;
+
+/// One session's memory.
+pub struct Session {
+    settings: Settings,
+    /// Subkey for fingerprints of claims that passed; never leaves.
+    passed_key: Vec<u8>,
+    history: History,
+    /// Ids of the entries that are remembered: one that is loaded again counts once.
+    known: BTreeSet<String>,
+    passed: BTreeSet<String>,
+    found: Vec<(Row, String)>,
+}
+
+/// One line of what `load` takes.
+#[derive(Deserialize)]
+struct Entry {
+    row: Row,
+    #[serde(default)]
+    body: String,
+}
+
+impl Session {
+    /// A session with these settings and this key; a wrong settings document gives the defaults.
+    pub fn new(settings: &str, key: &str) -> Self {
+        Self {
+            settings: Settings::read(settings),
+            passed_key: keyed(key.as_bytes(), b"sayso passed claims 1"),
+            history: History::default(),
+            known: BTreeSet::new(),
+            passed: BTreeSet::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Adds stored entries, one JSON object a line. Says how many were loaded and which lines were wrong.
+    pub fn load(&mut self, entries: &str) -> String {
+        let mut loaded = 0;
+        let mut wrong = Vec::new();
+        for (i, line) in entries.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
+            match serde_json::from_str::<Entry>(line) {
+                Ok(entry) if entry.row.v == VERSION => {
+                    self.remember(entry.row, entry.body);
+                    loaded += 1;
+                }
+                Ok(entry) => wrong.push(json!({"line": i + 1, "why": format!("a row of version {}", entry.row.v)})),
+                Err(why) => wrong.push(json!({"line": i + 1, "why": format!("not an entry: {why}")})),
+            }
+        }
+        json!({"loaded": loaded, "wrong": wrong}).to_string()
+    }
+
+    fn remember(&mut self, row: Row, body: String) {
+        if !self.known.insert(row.id.clone()) {
+            return;
+        }
+        if let Some(message) = row.as_message(&body)
+            && row.action != Action::Refuse.name()
+        {
+            self.history.add(&row.id, message);
+        }
+        self.passed.extend(row.passed.iter().cloned());
+        if !row.findings.is_empty() {
+            if self.found.len() == FOUND_ROWS_MAX {
+                self.found.remove(0);
+            }
+            self.found.push((row, body));
+        }
+    }
+
+    /// Remembers something that needs no decision, and says what to store of it.
+    pub fn capture(&mut self, event: &Event) -> Stored {
+        if event.what.len() > TEXT_BYTES_MAX {
+            return Stored::default();
+        }
+        match &event.what {
+            Occasion::Prompt(message) | Occasion::Message(message) => self.hear(event, message),
+            Occasion::Mark(mark) => Stored {
+                kind: "mark",
+                row: Row::of(event).mark(mark).json(),
+                body: String::new(),
+            },
+            // The text of tools is remembered by whoever passes it on as a message; nothing else is stored of these yet.
+            _ => Stored::default(),
+        }
+    }
+
+    /// Keeps a message. The text of tools is kept for the session only, never stored.
+    fn hear(&mut self, event: &Event, message: &Message) -> Stored {
+        let row = Row::of(event).message(message);
+        self.known.insert(event.id.clone());
+        self.history.add(&event.id, message.clone());
+        let body = if message.role == Role::Tool {
+            String::new()
+        } else {
+            message.text.clone()
+        };
+        Stored {
+            kind: event.what.kind(),
+            row: row.json(),
+            body,
+        }
+    }
+
+    /// Judges something that is about to happen.
+    pub fn check(&mut self, event: &Event) -> Verdict {
+        if event.what.len() > TEXT_BYTES_MAX {
+            return too_long(event);
+        }
+        match &event.what {
+            Occasion::Write(write) => self.check_write(event, write),
+            Occasion::Call(call) => self.check_call(event, call),
+            _ => Verdict {
+                store: self.capture(event),
+                ..Verdict::allow()
+            },
+        }
+    }
+}
+
+/// HMAC-SHA-256; a subkey, or a fingerprint.
+fn keyed(key: &[u8], text: &[u8]) -> Vec<u8> {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        return Vec::new();
+    };
+    mac.update(text);
+    mac.finalize().into_bytes().to_vec()
+}
+
+/// What a mode makes of a finding.
+const fn act(mode: Mode) -> Action {
+    match mode {
+        Mode::Off | Mode::Observe => Action::Allow,
+        Mode::Ask => Action::Ask,
+        Mode::Enforce => Action::Refuse,
+    }
+}
+
+/// One finding, and what the mode of its guard makes of it.
+struct Found {
+    finding: Finding,
+    action: Action,
+}
+
+/// The verdict on an event whose findings come from several guards: worst first, the strictest action wins.
+fn verdict_of(event: &Event, mut row: Row, mut found: Vec<Found>) -> Verdict {
+    found.sort_by_key(|f| (std::cmp::Reverse(f.action), std::cmp::Reverse(f.finding.level)));
+    let mut verdict = Verdict::allow();
+    verdict.more = found.len().saturating_sub(FINDINGS_MAX);
+    verdict.action = found.first().map_or(Action::Allow, |f| f.action);
+    let refused = found.iter().filter(|f| f.action != Action::Allow);
+    let sentences: Vec<String> = refused
+        .take(FINDINGS_MAX)
+        .map(|f| format!("{} {}", f.finding.reason, f.finding.suggestion))
+        .collect();
+    verdict.message = sentences.join("\n").trim_end().to_owned();
+    verdict.findings = found.into_iter().take(FINDINGS_MAX).map(|f| f.finding).collect();
+    row = row.verdict(&verdict, &[]);
+    verdict.store = Stored {
+        kind: event.what.kind(),
+        row: row.json(),
+        body: String::new(),
+    };
+    verdict
+}
+
+fn too_long(event: &Event) -> Verdict {
+    let finding = Finding {
+        guard: GuardName::Engine,
+        rule: "engine.too-long",
+        level: Level::Error,
+        span: (0, 0),
+        path: String::new(),
+        reason: format!(
+            "The text is longer than {} MiB and was not judged.",
+            TEXT_BYTES_MAX >> 20
+        ),
+        evidence: Vec::new(),
+        suggestion: "Write less at a time.".to_owned(),
+        facts: "{}".to_owned(),
+    };
+    let mut verdict = Verdict {
+        findings: vec![finding],
+        ..Verdict::allow()
+    };
+    verdict.store = Stored {
+        kind: event.what.kind(),
+        row: Row::of(event).verdict(&verdict, &[]).json(),
+        body: String::new(),
+    };
+    verdict
+}
