@@ -24,6 +24,10 @@ const SHED: [&str; 8] = [
     "RUSTFLAGS",
 ];
 
+/// What every host of today runs beside the first version of WebAssembly: looking for words in long texts takes a fraction of the
+/// time with vectors.
+const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];
+
 /// One place to build in.
 pub struct Build {
     /// The folder of the workspace's `Cargo.toml`.
@@ -48,7 +52,9 @@ impl Build {
     pub fn core(&self) -> Result<Vec<u8>> {
         let toolchain = Toolchain::pinned(&self.root)?;
         run::show(self.cargo().args(["fetch", "--quiet", "--locked", "--target", TARGET]))?;
-        let flags = self.remappings(&toolchain)?.join("\x1f".as_ref());
+        let mut flags = self.remappings(&toolchain)?;
+        flags.extend(FEATURES.map(OsString::from));
+        let flags = flags.join("\x1f".as_ref());
         // Only the cdylib: beside an rlib cargo would leave out link-time optimisation.
         let what = [
             "rustc",

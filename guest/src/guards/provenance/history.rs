@@ -1,6 +1,7 @@
 //! History: what was said in the session and the sessions it continues, folded once, ready to be searched for many quotes at a time.
 
 use super::readings::Readings;
+use super::sieves::{GRAM_LETTERS, Sieves, grams_of};
 use super::speech::Reading;
 use crate::event::{Message, Origin, Role};
 use crate::text::fold::{Folded, fold, is_cjk};
@@ -15,6 +16,9 @@ pub const TEXT_BYTES_MAX: usize = 48 << 20;
 
 /// Bytes of quotes looked for in one pass; more quotes make more passes. Keeps the automaton under about 20 MiB.
 const PATTERN_BYTES_MAX: usize = 256 << 10;
+
+/// Grams of a claim by which messages near it are looked for.
+const GRAMS_MAX: usize = 128;
 
 /// What reading a byte of a message costs.
 const STEPS_A_BYTE_READ: usize = 30;
@@ -31,110 +35,10 @@ pub struct Said {
     pub message: Message,
     /// Its text, folded.
     pub folded: String,
-    /// Which grams occur in it.
-    grams: Sieve,
 }
 
 /// Patterns that are looked for one by one with the help of the sieves; more of them are looked for in one pass.
 const SIEVED_MAX: usize = 32;
-
-/// Bits a gram costs: with two bits set a gram, about one gram in fifty seems to occur that does not.
-const BITS_A_GRAM: usize = 12;
-
-/// Letters of a word that make its gram: no more than the shortest stem has.
-const GRAM_LETTERS: usize = 3;
-
-/// A Bloom filter over the grams of one text: the first letters of each word, each two words that follow each other, and each pair
-/// of neighbouring characters of a script without spaces. Tells at once that a text can't hold a quote, so that old messages cost next to nothing.
-#[derive(Clone, Debug, Default)]
-struct Sieve {
-    bits: Vec<u64>,
-}
-
-impl Sieve {
-    fn new(folded: &str) -> Self {
-        let grams = grams_of(folded);
-        let words = (grams.len() * BITS_A_GRAM).div_ceil(64).next_power_of_two();
-        let mut out = Self {
-            bits: vec![0; if grams.is_empty() { 0 } else { words }],
-        };
-        for gram in grams {
-            for bit in out.places(gram) {
-                out.bits[bit / 64] |= 1 << (bit % 64);
-            }
-        }
-        out
-    }
-
-    fn places(&self, gram: u64) -> [usize; 2] {
-        let mask = self.bits.len() * 64 - 1;
-        [gram as usize & mask, (gram >> 32) as usize & mask]
-    }
-
-    fn may_hold(&self, gram: u64) -> bool {
-        !self.bits.is_empty()
-            && self
-                .places(gram)
-                .iter()
-                .all(|bit| self.bits[bit / 64] & (1 << (bit % 64)) != 0)
-    }
-}
-
-/// The hash of each gram. FNV-1a with a final mix: fast, the same everywhere; an attacker who makes grams collide
-/// only makes a search slower, never wrong.
-fn grams_of(folded: &str) -> Vec<u64> {
-    let mut grams = Vec::with_capacity(folded.len() / 3 + 1);
-    const START: u64 = 0xcbf2_9ce4_8422_2325;
-    let add = |hash: u64, bytes: &[u8]| {
-        bytes
-            .iter()
-            .fold(hash, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
-    };
-    let mix = |h: u64| (h ^ (h >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let bytes = folded.as_bytes();
-    // Letters of the word so far, and their hash; the hash of the word before; where the ideograph before stands.
-    let (mut letters, mut word, mut before) = (0, START, START);
-    let mut previous: Option<usize> = None;
-    let mut at = 0;
-    while at < bytes.len() {
-        let (end, is_letter, cjk) = if bytes[at].is_ascii() {
-            (at + 1, bytes[at].is_ascii_alphanumeric(), false)
-        } else {
-            let c = folded[at..].chars().next().unwrap_or(' ');
-            let cjk = is_cjk(c);
-            (at + c.len_utf8(), !cjk && c.is_alphanumeric(), cjk)
-        };
-        if let Some(from) = previous.filter(|_| cjk) {
-            grams.push(mix(add(START, &bytes[from..end])));
-        }
-        previous = cjk.then_some(at);
-        if is_letter {
-            letters += 1;
-            if letters <= GRAM_LETTERS {
-                word = add(word, &bytes[at..end]);
-            }
-        }
-        // A word is told by its first letters; two words that follow each other are a gram of their own.
-        if letters > 0 && (is_letter && letters == GRAM_LETTERS || !is_letter && letters < GRAM_LETTERS) {
-            grams.push(mix(word));
-            if before != START {
-                grams.push(mix(before.rotate_left(17) ^ word));
-            }
-            before = word;
-        }
-        if !is_letter && letters > 0 {
-            (letters, word) = (0, START);
-        }
-        at = end;
-    }
-    if letters > 0 && letters < GRAM_LETTERS {
-        grams.push(mix(word));
-        if before != START {
-            grams.push(mix(before.rotate_left(17) ^ word));
-        }
-    }
-    grams
-}
 
 impl Said {
     /// Whether the user's own hand wrote it, as far as the host knows.
@@ -147,6 +51,7 @@ impl Said {
 #[derive(Clone, Default)]
 pub struct History {
     said: Vec<Said>,
+    sieves: Sieves,
     bytes: usize,
     readings: Readings,
 }
@@ -165,12 +70,12 @@ impl History {
     pub fn add(&mut self, entry: &str, message: Message) {
         let folded = fold(&message.text);
         self.bytes += folded.len();
-        let grams = Sieve::new(&folded);
+        self.sieves
+            .add(&folded, message.role == Role::User && message.origin == Origin::Human);
         self.said.push(Said {
             entry: entry.to_owned(),
             message,
             folded,
-            grams,
         });
         if self.bytes > TEXT_BYTES_MAX {
             self.shed();
@@ -239,21 +144,38 @@ impl History {
         out
     }
 
-    /// Where one pattern occurs, looking only into texts that may hold it.
+    /// Whether the user said this (folded, between word boundaries) somewhere.
+    pub fn is_said(&self, pattern: &str, work: &Work) -> bool {
+        let mut found = false;
+        self.each_place(pattern, work, |place| {
+            found = self.said[place.said].is_human();
+            !found
+        });
+        found
+    }
+
+    /// Where one pattern occurs.
     fn sieved(&self, pattern: &str, work: &Work, places: &mut Vec<Place>) {
-        work.take(self.said.len());
-        let grams = grams_of(pattern);
+        self.each_place(pattern, work, |place| {
+            places.push(place);
+            places.len() < PLACES_MAX
+        });
+    }
+
+    /// Calls `found` with each place of a pattern for as long as it says so, looking only into texts that may hold it.
+    fn each_place(&self, pattern: &str, work: &Work, mut found: impl FnMut(Place) -> bool) {
+        if pattern.is_empty() || !work.take(self.said.len() / 16 + pattern.len()) {
+            return;
+        }
         let finder = memmem::Finder::new(pattern.as_bytes());
-        for (index, said) in self.said.iter().enumerate() {
-            if pattern.is_empty() || !grams.iter().all(|&g| said.grams.may_hold(g)) {
-                continue;
-            }
+        for index in self.sieves.holding_all(&grams_of(pattern)) {
+            let said = &self.said[index];
             if !work.take(said.folded.len() / 16) {
                 return;
             }
             for at in finder.find_iter(said.folded.as_bytes()) {
-                if places.len() < PLACES_MAX && at_word_boundaries(&said.folded, at, at + pattern.len()) {
-                    places.push(Place { said: index, at });
+                if at_word_boundaries(&said.folded, at, at + pattern.len()) && !found(Place { said: index, at }) {
+                    return;
                 }
             }
         }
@@ -261,27 +183,21 @@ impl History {
 
     /// Whether a text may have a word with one of these stems; when it says no, it has none.
     pub fn may_share(&self, said: usize, stems: &[&str]) -> bool {
-        let grams = &self.said[said].grams;
         stems.iter().any(|stem| {
             let cjk = stem.starts_with(is_cjk);
             // Shorter stems are beginnings of words with other grams, or have none.
             let told = stem.chars().nth(if cjk { 1 } else { GRAM_LETTERS - 1 }).is_some();
-            !told || grams_of(stem).first().is_none_or(|&gram| grams.may_hold(gram))
+            !told
+                || grams_of(stem)
+                    .first()
+                    .is_none_or(|&gram| self.sieves.may_hold(said, gram))
         })
     }
 
     /// The indices of what the user said that seems to share most of these stems, best and newest first; at most `max`.
     pub fn near(&self, stems: &[&str], max: usize) -> Vec<usize> {
-        let grams: Vec<u64> = stems.iter().take(64).flat_map(|stem| grams_of(stem)).collect();
-        let mut scored: Vec<(usize, usize)> = Vec::new();
-        for (index, said) in self.said.iter().enumerate().filter(|(_, s)| s.is_human()) {
-            let score = grams.iter().filter(|&&g| said.grams.may_hold(g)).count();
-            if score > 0 {
-                scored.push((score, index));
-            }
-        }
-        scored.sort_unstable_by(|a, b| b.cmp(a));
-        scored.into_iter().take(max).map(|(_, index)| index).collect()
+        let grams: Vec<u64> = stems.iter().flat_map(|stem| grams_of(stem)).take(GRAMS_MAX).collect();
+        self.sieves.holding_most(&grams, max)
     }
 
     fn pass(&self, patterns: &[String], work: &Work, out: &mut [Vec<Place>]) {
@@ -338,25 +254,5 @@ mod tests {
         assert_eq!(places[1].len(), 3);
         assert_eq!(places[2].len(), 2);
         assert!(places[3].is_empty());
-    }
-
-    #[test]
-    fn a_sieve_never_denies_what_a_text_holds() {
-        let text = fold("Wir nehmen Öl, o'neil's v2.5 and a-b; ui é 삭제해 주세요. 用 Redis 做队列 x");
-        let sieve = Sieve::new(&text);
-        let ends: Vec<usize> = (0..=text.len())
-            .filter(|&at| text.is_char_boundary(at) && at_word_boundaries(&text, at, at))
-            .collect();
-        let parts = ends.iter().enumerate();
-        let parts: Vec<&str> = parts
-            .flat_map(|(i, &a)| ends[i..].iter().map(move |&b| (a, b)))
-            .map(|(a, b)| &text[a..b])
-            .collect();
-        assert!(parts.len() > 500);
-        let denied: Vec<&&str> = parts
-            .iter()
-            .filter(|part| !grams_of(part).iter().all(|&gram| sieve.may_hold(gram)))
-            .collect();
-        assert_eq!(denied, Vec::<&&str>::new());
     }
 }

@@ -1,6 +1,6 @@
 //! Provenance: did the user really decide, approve, ask, prefer, reject, agree?
 //!
-//! Reading order: [`claims`] (what a line says the user did), [`attach`] (which quotes belong to it), [`history`] and [`readings`] (what was said),
+//! Reading order: [`claims`] (what a line says the user did), [`attach`] (which quotes belong to it), [`history`], `sieves` and [`readings`] (what was said),
 //! [`speech`], [`material`] and [`content`] (how it was meant, whose words it is, what it is about), [`judge`] (what a quote
 //! proves), with [`places`], [`topic`] and [`retraction`], [`trace`] (what would pass), [`answer`] (what is said about it).
 
@@ -14,6 +14,7 @@ pub mod material;
 pub mod places;
 pub mod readings;
 pub mod retraction;
+mod sieves;
 pub mod speech;
 pub mod topic;
 pub mod trace;

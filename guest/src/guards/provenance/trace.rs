@@ -62,10 +62,7 @@ fn is_stitched(quote: &str, history: &History, work: &Work) -> bool {
     if seams.iter().any(|&at| halves(at).contains(&"")) {
         return false;
     }
-    let said = |half: &str| {
-        let places = history.places(&[half.to_owned()], work);
-        places[0].iter().any(|p| history.said()[p.said].is_human())
-    };
+    let said = |half: &str| history.is_said(half, work);
     let beginnings = seams.partition_point(|&at| said(halves(at)[0]));
     let ends = seams.partition_point(|&at| !said(halves(at)[1]));
     ends < beginnings
