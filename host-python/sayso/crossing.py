@@ -110,7 +110,7 @@ def _name(value: str, allowed: frozenset[str], field: str) -> str:
 def _lower_occasion(what: object, budget: _Budget) -> tuple[str, Any]:
     text = budget.text
     match what:
-        case Message():
+        case Message() | Prompt():
             message = (
                 _name(what.role, _ROLES, "role"),
                 _name(what.origin, _ORIGINS, "origin"),

@@ -297,7 +297,7 @@ def proofs(claim: Claim) -> Iterator[tuple[Row, Evidence]]:
 
 
 def _moved(finding: Finding, by: int) -> Finding:
-    return replace(finding, start=finding.start + by, end=finding.end + by)
+    return finding._replace(start=finding.start + by, end=finding.end + by)
 
 
 def _cut(text: str, start: int, end: int) -> str:

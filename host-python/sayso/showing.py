@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from .labels import utf8
@@ -46,7 +45,14 @@ def facts_of(finding: Finding) -> dict[str, Any]:
 
 def verdict_document(verdict: Verdict) -> dict[str, object]:
     """A verdict as `--json` prints it: what the engine said, without the row for the ledger."""
-    findings = [{**asdict(finding), "facts": facts_of(finding)} for finding in verdict.findings]
+    findings = [
+        {
+            **finding._asdict(),
+            "evidence": [proof._asdict() for proof in finding.evidence],
+            "facts": facts_of(finding),
+        }
+        for finding in verdict.findings
+    ]
     return {
         "action": verdict.action,
         "message": verdict.message,

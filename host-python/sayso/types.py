@@ -1,13 +1,13 @@
-"""What crosses the boundary to the engine, as frozen dataclasses: the same words as `wit/types.wit`.
+"""What crosses the boundary to the engine, as named tuples: the same words as `wit/types.wit`.
 
 Knows nothing about wasmtime, files or Hermes. Offsets are half-open byte offsets into the UTF-8 of the text
-they belong to; `at` is milliseconds since 1970-01-01 UTC.
+they belong to; `at` is milliseconds since 1970-01-01 UTC. Tuples, because a frozen dataclass takes five times as long
+to define, and these are defined at each start of a process that somebody waits for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Role = Literal["user", "assistant", "tool", "system"]
 Origin = Literal["human", "model", "tool", "harness", "cron", "subagent", "review", "injected"]
@@ -42,43 +42,42 @@ class SettingsError(SaysoError):
     """A setting is wrong; the message names key, value and what is allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     role: Role
     origin: Origin
     text: str
     author: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt(Message):
+class Prompt(NamedTuple):
     """A new user message before the model sees it. When allowed, its entry is the message."""
 
+    role: Role
+    origin: Origin
+    text: str
+    author: str = ""
 
-@dataclass(frozen=True, slots=True)
-class Source:
+
+class Source(NamedTuple):
     kind: SourceKind
     reference: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     surface: Surface
     reference: str
     before: str
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     call_id: str
     tool: str
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     call_id: str
     tool: str
     arguments: str
@@ -86,15 +85,13 @@ class Outcome:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A whole outgoing request to the model, as JSON text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     kind: MarkKind
     parent: str = ""
     reference: str = ""
@@ -103,24 +100,21 @@ class Mark:
 Occasion = Prompt | Message | Source | Write | Call | Outcome | Request | Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     id: str
     session: str
     at: int
     what: Occasion
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     entry: str
     start: int
     end: int
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     guard: Guard
     rule: str
     level: Level
@@ -133,15 +127,13 @@ class Finding:
     facts: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     kind: str
     row: str
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     action: Action
     message: str
     text: str

@@ -35,5 +35,8 @@ class FuelledEngine(host.Engine):
 def fuelled(component: bytes) -> Iterator[FuelledEngine]:
     """The component in a sandbox that counts. Calls may take a minute: what is measured here is not time."""
     counting = {**configuration(), "consume_fuel": True}
-    with mock.patch.object(host, "configuration", lambda: counting), mock.patch.object(host, "CALL_SECONDS_MAX", 60.0):
+    with (
+        mock.patch.object(host, "configuration", return_value=counting),
+        mock.patch.object(host, "CALL_SECONDS_MAX", 60.0),
+    ):
         yield FuelledEngine(component)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sayso.opening import nothing
-from sayso.types import Action, Event, Evidence, Finding, Level, Message, Stored, Verdict, Write
+from sayso.types import Action, Event, Evidence, Finding, Level, Message, Prompt, Stored, Verdict, Write
 
 CLAIM = re.compile(r"User (?:decided|approved|wants|chose)[^\"(\n.]*")
 QUOTE = re.compile(r"\"([^\"\n]*)\"")
@@ -19,11 +19,11 @@ class PretendJudge:
 
     def __init__(self, settings: str, key: str, entries: Iterable[str]) -> None:
         self.enforces = '"provenance":"enforce"' in settings
-        self.said: list[tuple[str, Message]] = []
+        self.said: list[tuple[str, Message | Prompt]] = []
         self.stored = list(entries)
 
     def capture(self, event: Event) -> Stored:
-        assert isinstance(event.what, Message)
+        assert isinstance(event.what, Message | Prompt)
         self.said.append((event.id, event.what))
         return Stored("message", json.dumps({"v": 1, "id": event.id}), event.what.text)
 

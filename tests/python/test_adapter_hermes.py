@@ -15,7 +15,7 @@ from sayso.adapters.hermes import HOOKS, Plugin, register
 from sayso.adapters.sessions import Stored as StoredSession
 from sayso.adapters.writes import Folders
 from sayso.gate import Gate, Judge
-from sayso.types import Action, Event, Finding, Message, Stored, Verdict, Write
+from sayso.types import Action, Event, Finding, Message, Prompt, Stored, Verdict, Write
 
 
 class Parts:
@@ -98,7 +98,7 @@ class Parts:
         return [
             (event.session, event.what.role, event.what.origin, event.what.text)
             for event in self.events
-            if isinstance(event.what, Message)
+            if isinstance(event.what, Message | Prompt)
         ]
 
 

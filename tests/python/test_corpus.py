@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +50,13 @@ def native() -> dict[tuple[str, str], bytes]:
     return answers
 
 
+def plain(value: Any) -> Any:
+    """Named tuples as objects, whatever they hold."""
+    if hasattr(value, "_asdict"):
+        return {name: plain(each) for name, each in value._asdict().items()}
+    return [plain(each) for each in value] if isinstance(value, tuple | list) else value
+
+
 def answer(engine: Engine, file: str, row: dict[str, Any]) -> bytes:
     """What the component says of one row in a session of its own, as the native test writes it."""
     session = EngineSession(engine, "", "key", list)
@@ -59,11 +65,11 @@ def answer(engine: Engine, file: str, row: dict[str, Any]) -> bytes:
     kept = []
     for number, message in enumerate(said):
         words = Message(message["role"], USUAL[message["role"]], message["text"])
-        kept.append(asdict(session.capture(Event(f"m{number}", "corpus", number, words))))
+        kept.append(session.capture(Event(f"m{number}", "corpus", number, words))._asdict())
     note = Write(write["surface"], "notes", "", write["text"])
     verdict = session.check(Event(row["id"], "corpus", len(said), note))
     session.close()
-    document = {"file": file, "id": row["id"], "kept": kept, "verdict": asdict(verdict)}
+    document = {"file": file, "id": row["id"], "kept": kept, "verdict": plain(verdict)}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode("utf-8")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -60,8 +59,8 @@ def slots(what: Any) -> list[int | None]:
     """The payload as the component gets it: enums as numbers, text as pointer (not compared) and length in bytes."""
     flat: list[int | None] = []
     hints = get_type_hints(type(what))
-    order = [field.name for field in dataclasses.fields(what)]
-    if isinstance(what, Message):
+    order = list(what._fields)
+    if isinstance(what, Message | Prompt):
         order = ["role", "origin", "author", "text"]
     for field in order:
         value = getattr(what, field)
@@ -92,8 +91,8 @@ def test_every_event_crosses_as_it_was_meant(hostile_engine: Engine, event: Even
 def spoil(event: Event, field: str, value: object) -> Event:
     """The event with one field that the contract does not allow, in it or in its payload."""
     target: Any = event if field in ("id", "session", "at", "what") else event.what
-    spoiled: Any = dataclasses.replace(target, **{field: value})
-    return spoiled if target is event else dataclasses.replace(event, what=spoiled)
+    spoiled: Any = target._replace(**{field: value})
+    return spoiled if target is event else event._replace(what=spoiled)
 
 
 @given(event=events, data=st.data())
@@ -162,9 +161,9 @@ def declared(hint: Any, field: str = "") -> Any:
         return [declared(get_args(hint)[0])]
     if hint is Request:
         return "text"
-    if dataclasses.is_dataclass(hint):
+    if hasattr(hint, "_fields"):
         hints = get_type_hints(hint)
-        names = [each.name for each in dataclasses.fields(hint)]
+        names = hint._fields
         return {name.replace("_", "-"): declared(hints[name], name) for name in names}
     return {"case": {name: declared(case) for name, case in zip(WIT_NAMES, CASES, strict=True)}}
 

@@ -12,7 +12,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -301,7 +301,7 @@ class Plugin:
             return
         for write in writes.changed(running.notes, self.assembly.folders()):
             # Lines that stood in the command were judged before it ran.
-            verdict = self._judge(gate, session, replace(write, before=write.before + running.judged))
+            verdict = self._judge(gate, session, write._replace(before=write.before + running.judged))
             if verdict.action in ("ask", "refuse"):
                 gate.tell(
                     session, f"{tool} wrote a claim to {write.reference} that nothing supports: {verdict.message}"
