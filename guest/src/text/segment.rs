@@ -30,6 +30,15 @@ pub fn each_line(text: &str) -> impl Iterator<Item = Line> {
     let mut start = 0;
     let mut fence: Option<char> = None;
     text.split_inclusive('\n').map(move |piece| {
+        if piece == "\n" {
+            let line = Line {
+                start,
+                end: start,
+                fenced: fence.is_some(),
+            };
+            start += 1;
+            return line;
+        }
         let end = start + piece.trim_end_matches(['\n', '\r']).len();
         let trimmed = piece.trim_start();
         let mark = [("```", '`'), ("~~~", '~')]

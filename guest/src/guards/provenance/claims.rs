@@ -17,7 +17,7 @@ use crate::text::words::{self, Token};
 use crate::work::Work;
 
 /// Bytes of one line that are read for claims: what stands beyond is reported as too long, not skipped silently.
-pub const LINE_BYTES_MAX: usize = 16 * 1024;
+pub const LINE_BYTES_MAX: usize = 4 * 1024;
 
 named!(
     /// What kind of act of will.

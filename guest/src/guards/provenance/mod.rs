@@ -147,15 +147,16 @@ fn read(write: &Write, reader: &Reader, settings: &Settings, work: &Work) -> (Ve
     let mut out = Vec::new();
     let mut blanks = 0;
     for line in segment::each_line(&write.after) {
-        let kept = line.fenced || before.contains(line.of(&write.after).trim());
-        let blank = line.of(&write.after).trim().is_empty();
+        let own = line.of(&write.after).trim();
+        let blank = own.is_empty();
         if blank && blanks == BLANK_LINES_MAX {
-            if !work.take(1) {
+            if !work.take(2) {
                 return (out, Some(line.start));
             }
             continue;
         }
         blanks = if blank { blanks + 1 } else { 0 };
+        let kept = line.fenced || before.contains(own);
         for piece in pieces(&write.after, line) {
             let raw = piece.of(&write.after);
             let steps = if kept { raw.len() } else { raw.len() * STEPS_A_BYTE };
