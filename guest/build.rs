@@ -2,6 +2,9 @@
 //! blobs, so that the component starts without parsing anything and reads of a pack only what a line needs. It only copies and
 //! interns; what a pattern means is checked by `rules.rs` and its tests. `src/lexicon/data.rs` reads what is written here.
 
+#[path = "build/repetition.rs"]
+mod repetition;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -135,6 +138,7 @@ fn main() {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("tables.rs"), render(&marks, &packs, &out)).expect("tables.rs");
     store(&out.join("examples.z"), examples.0.as_bytes());
+    repetition::render(&corpus.join("rules"), &out);
 }
 
 /// The names in a pattern: what is neither a quoted word nor a number.

@@ -2,6 +2,7 @@
 
 use crate::guards::provenance::answer;
 use crate::guards::provenance::judge::Word;
+use crate::guards::repetition::limits::RULES;
 use crate::lexicon;
 use crate::verdict::Level;
 use serde_json::{Value, json};
@@ -16,11 +17,20 @@ pub fn rules() -> Vec<Value> {
     out.extend(Word::ALL.iter().map(|&word| {
         json!({"id": word.rule(), "guard": "provenance", "level": level(word).name(), "reason": answer::meaning(word)})
     }));
+    out.extend(
+        RULES
+            .iter()
+            .map(|r| json!({"id": r.id, "guard": "repetition", "level": r.level, "reason": r.reason})),
+    );
     out
 }
 
 /// What one rule or construction means; constructions are named `lang.id`.
 pub fn explain(id: &str) -> Value {
+    if let Some(r) = RULES.iter().find(|r| r.id == id) {
+        return json!({"id": id, "guard": "repetition", "level": r.level, "reason": r.reason, "pass": r.suggestion,
+            "hits": r.hits, "misses": r.misses});
+    }
     if let Some(rule) = rules().into_iter().find(|r| r["id"] == id) {
         let word = Word::ALL.iter().find(|w| w.rule() == id);
         let pass = word.map_or("Write less at a time.", |&w| answer::remedy(w));

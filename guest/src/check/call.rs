@@ -8,7 +8,8 @@ use crate::verdict::Verdict;
 impl Session {
     /// Judges a tool call before it runs: each guard that looks at calls adds what it found.
     pub(super) fn check_call(&mut self, event: &Event, call: &Call) -> Verdict {
-        let found: Vec<Found> = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
+        self.check_repetition(call, &mut found);
         if found.is_empty() {
             return Verdict {
                 store: self.capture(event),

@@ -1,6 +1,7 @@
 //! The session: its memory and the three verbs. Everything it holds, the host could load again from its ledger.
 
 mod call;
+mod repetition;
 mod report;
 mod write;
 

@@ -1,3 +1,4 @@
 //! The guards, one module each. A guard is given what is judged and the session's memory, and gives back findings; it decides nothing.
 
 pub mod provenance;
+pub mod repetition;

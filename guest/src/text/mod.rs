@@ -5,6 +5,7 @@
 
 pub mod arguments;
 pub mod fold;
+pub mod periods;
 pub mod quotes;
 pub mod search;
 pub mod segment;
