@@ -2,6 +2,8 @@
 //! blobs, so that the component starts without parsing anything and reads of a pack only what a line needs. It only copies and
 //! interns; what a pattern means is checked by `rules.rs` and its tests. `src/lexicon/data.rs` reads what is written here.
 
+#[path = "build/calls.rs"]
+mod calls;
 #[path = "build/repetition.rs"]
 mod repetition;
 
@@ -139,6 +141,7 @@ fn main() {
     fs::write(out.join("tables.rs"), render(&marks, &packs, &out)).expect("tables.rs");
     store(&out.join("examples.z"), examples.0.as_bytes());
     repetition::render(&corpus.join("rules"), &out);
+    calls::write(&corpus.join("rules"), &out, store);
 }
 
 /// The names in a pattern: what is neither a quoted word nor a number.

@@ -3,6 +3,7 @@
 use crate::guards::provenance::answer;
 use crate::guards::provenance::judge::Word;
 use crate::guards::repetition::limits::RULES;
+use crate::guards::told;
 use crate::lexicon;
 use crate::verdict::Level;
 use serde_json::{Value, json};
@@ -11,18 +12,26 @@ use serde_json::{Value, json};
 pub fn rules() -> Vec<Value> {
     let level = |word: Word| if word.passes() { Level::Info } else { Level::Error };
     let mut out = vec![
-        json!({"id": "engine.too-long", "guard": "engine", "level": "error", "reason": "The text is too long to be judged."}),
-        json!({"id": "engine.too-much", "guard": "engine", "level": "error", "reason": "The text takes more work than one answer may; a part was not judged."}),
+        rule("engine.too-long", "error", "The text is too long to be judged."),
+        rule(
+            "engine.too-much",
+            "error",
+            "The text takes more work than one answer may; a part was not judged.",
+        ),
     ];
-    out.extend(Word::ALL.iter().map(|&word| {
-        json!({"id": word.rule(), "guard": "provenance", "level": level(word).name(), "reason": answer::meaning(word)})
-    }));
     out.extend(
-        RULES
+        Word::ALL
             .iter()
-            .map(|r| json!({"id": r.id, "guard": "repetition", "level": r.level, "reason": r.reason})),
+            .map(|&word| rule(word.rule(), level(word).name(), answer::meaning(word))),
     );
+    out.extend(RULES.iter().map(|r| rule(r.id, r.level, r.reason)));
+    out.extend(told::rules().map(|told| rule(told.id, told.level, told.reason)));
     out
+}
+
+fn rule(id: &str, level: &str, reason: &str) -> Value {
+    let guard = id.split('.').next();
+    json!({"id": id, "guard": guard, "level": level, "reason": reason})
 }
 
 /// What one rule or construction means; constructions are named `lang.id`.
@@ -33,7 +42,9 @@ pub fn explain(id: &str) -> Value {
     }
     if let Some(rule) = rules().into_iter().find(|r| r["id"] == id) {
         let word = Word::ALL.iter().find(|w| w.rule() == id);
-        let pass = word.map_or("Write less at a time.", |&w| answer::remedy(w));
+        let told = told::rule(id).pass;
+        let other = if told.is_empty() { "Write less at a time." } else { told };
+        let pass = word.map_or(other, |&w| answer::remedy(w));
         return json!({"id": id, "guard": rule["guard"], "level": rule["level"], "reason": rule["reason"], "pass": pass});
     }
     let found = id.split_once('.').and_then(|(lang, name)| {

@@ -1,15 +1,18 @@
 //! Rows: what is stored for one event, as `wit/schema/row.json` describes it. A row holds no text of the event.
 
-use crate::event::{Call, Event, Mark, MarkKind, Message, Origin, Role, Surface};
+use crate::event::{Call, Event, Mark, MarkKind, Message, Origin, Outcome, Role, Surface};
 use crate::verdict::{Finding, Verdict};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 /// The version of rows that this engine writes, and the newest it reads.
 pub const VERSION: u32 = 1;
 
+/// Characters that are kept of a tool's name and of a call's id.
+const NAME_MAX: usize = 200;
+
 /// One row. Fields that an event does not have are left out.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     /// [`VERSION`].
     pub v: u32,
@@ -33,9 +36,24 @@ pub struct Row {
     /// Of a write.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub surface: String,
-    /// Of a write, of a mark, or the tool of a call.
+    /// Of a write or of a mark.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reference: String,
+    /// The provider's id of a call.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub call: String,
+    /// Of a call or a result.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// Of a result.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub status: String,
+    /// Bytes of the arguments, or of the result as it came.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub size: usize,
+    /// Milliseconds from the call to its result, where the call is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
     /// Of a mark.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub mark: String,
@@ -54,6 +72,9 @@ pub struct Row {
     /// Fingerprints of the claims that passed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed: Vec<String>,
+    /// Fingerprints of a call (arguments, and arguments without what varies trivially), or of a result (arguments, result).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fingerprints: Vec<String>,
 }
 
 fn is_zero(n: &usize) -> bool {
@@ -61,8 +82,7 @@ fn is_zero(n: &usize) -> bool {
 }
 
 /// A finding without its words.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FindingRow {
     /// The guard.
     pub guard: String,
@@ -88,7 +108,7 @@ pub struct FindingRow {
 }
 
 /// Evidence without its words.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct EvidenceRow {
     /// The entry.
     pub entry: String,
@@ -98,7 +118,49 @@ pub struct EvidenceRow {
     pub end: usize,
 }
 
+/// The text of a field; "" where there is none.
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+fn list<T>(value: &Value, name: &str, each: impl Fn(&Value) -> T) -> Vec<T> {
+    value[name].as_array().into_iter().flatten().map(each).collect()
+}
+
 impl Row {
+    /// Reads a stored row. Fields that are not there, or have a value of another kind, are empty.
+    pub fn read(value: &Value) -> Self {
+        let texts = |name| list(value, name, |v| v.as_str().unwrap_or_default().to_owned());
+        Self {
+            v: number(&value["v"]) as u32,
+            id: text(value, "id"),
+            session: text(value, "session"),
+            at: number(&value["at"]),
+            kind: text(value, "kind"),
+            role: text(value, "role"),
+            origin: text(value, "origin"),
+            author: text(value, "author"),
+            surface: text(value, "surface"),
+            reference: text(value, "reference"),
+            call: text(value, "call"),
+            tool: text(value, "tool"),
+            status: text(value, "status"),
+            size: number(&value["size"]) as usize,
+            ms: value["ms"].as_u64(),
+            mark: text(value, "mark"),
+            parent: text(value, "parent"),
+            action: text(value, "action"),
+            findings: list(value, "findings", FindingRow::read),
+            more: number(&value["more"]) as usize,
+            passed: texts("passed"),
+            fingerprints: texts("fingerprints"),
+        }
+    }
+
     /// A row with what every event has.
     pub fn of(event: &Event) -> Self {
         Self {
@@ -128,7 +190,17 @@ impl Row {
 
     /// Adds what a call has. Its arguments are no part of a row.
     pub fn call(mut self, call: &Call) -> Self {
-        call.tool.clone_into(&mut self.reference);
+        self.call = call.call_id.chars().take(NAME_MAX).collect();
+        self.tool = call.tool.chars().take(NAME_MAX).collect();
+        self.size = call.arguments.len();
+        self
+    }
+
+    /// Adds what a result has. Its text is no part of a row.
+    pub fn outcome(mut self, outcome: &Outcome) -> Self {
+        self = self.call(&outcome.call);
+        outcome.status.name().clone_into(&mut self.status);
+        self.size = outcome.text.len();
         self
     }
 
@@ -181,6 +253,26 @@ impl Row {
 }
 
 impl FindingRow {
+    fn read(value: &Value) -> Self {
+        let at = |value: &Value, name| number(&value[name]) as usize;
+        let evidence = |e: &Value| EvidenceRow {
+            entry: text(e, "entry"),
+            start: at(e, "start"),
+            end: at(e, "end"),
+        };
+        Self {
+            guard: text(value, "guard"),
+            rule: text(value, "rule"),
+            level: text(value, "level"),
+            start: at(value, "start"),
+            end: at(value, "end"),
+            body: (number(&value["body"][0]) as usize, number(&value["body"][1]) as usize),
+            path: text(value, "path"),
+            evidence: list(value, "evidence", evidence),
+            facts: value["facts"].clone(),
+        }
+    }
+
     fn of(finding: &Finding, body: (usize, usize)) -> Self {
         let evidence = finding.evidence.iter().map(|e| EvidenceRow {
             entry: e.entry.clone(),

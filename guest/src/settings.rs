@@ -40,6 +40,8 @@ pub struct Settings {
     pub accept_assent: bool,
     /// Folded phrases that never count as a claim.
     pub allow: Vec<String>,
+    /// The document itself, for what single guards are told besides their mode; what is wrong in it counts as not said.
+    document: Value,
     /// What was wrong with the document, one sentence each.
     pub problems: Vec<String>,
 }
@@ -56,6 +58,7 @@ impl Default for Settings {
             principals: Vec::new(),
             accept_assent: true,
             allow: Vec::new(),
+            document: Value::Null,
             problems: Vec::new(),
         }
     }
@@ -69,7 +72,12 @@ impl Settings {
             return out;
         }
         match serde_json::from_str::<Value>(document) {
-            Ok(Value::Object(map)) => map.iter().for_each(|(key, value)| out.take(key, value)),
+            Ok(document) if document.is_object() => {
+                for (key, value) in document.as_object().into_iter().flatten() {
+                    out.take(key, value);
+                }
+                out.document = document;
+            }
             Ok(_) => out.problems.push("the settings are not a JSON object".to_owned()),
             Err(why) => out.problems.push(format!("the settings are not JSON: {why}")),
         }
@@ -109,6 +117,7 @@ impl Settings {
                     _ => self.wrong(key, "a list of {phrase, reason}"),
                 }
             }
+            "loops" if value.is_object() => {}
             // Read by guards that are not in this engine yet.
             "bounds" => {}
             _ => self.wrong(key, "a key of wit/schema/settings.json, version 1"),
@@ -189,6 +198,34 @@ impl Settings {
         } else {
             self.claims.get(&kind).copied().unwrap_or(guard)
         }
+    }
+
+    /// The mode of one rule of the loops guard. Calls whose results move are stopped in strict only; cycles and varying arguments
+    /// where the settings say so. No rule is stricter by itself than its guard.
+    pub fn loop_mode(&self, rule: &str) -> Mode {
+        let guard = self.mode(GuardName::Loops);
+        let name = rule.strip_prefix("loops.").unwrap_or(rule);
+        let chosen = self.document["loops"]["rules"][name].as_str().and_then(Mode::parse);
+        if let Some(mode) = chosen.filter(|_| guard != Mode::Off) {
+            return mode;
+        }
+        match name {
+            "moving" if self.profile != Profile::Strict => guard.min(Mode::Observe),
+            "cycle" | "varying" => guard.min(Mode::Observe),
+            _ => guard,
+        }
+    }
+
+    /// How many equal calls in a row a tool is granted, if the settings name it.
+    pub fn budget(&self, tool: &str) -> Option<usize> {
+        self.document["loops"]["pollers"][tool]
+            .as_u64()
+            .map(|calls| calls as usize)
+    }
+
+    /// Whether a new message of a person starts the counts of its session again.
+    pub fn message_resets(&self) -> bool {
+        self.document["loops"]["message_resets"] != false
     }
 
     /// Whether a claim of that kind may pass without a quote when a message of the user would support it.

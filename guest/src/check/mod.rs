@@ -3,16 +3,17 @@
 mod call;
 mod repetition;
 mod report;
+mod result;
 mod write;
 
-use crate::event::{Event, Message, Occasion, Role};
+use crate::event::{Event, MarkKind, Message, Occasion, Origin, Role};
+use crate::guards::loops::Loops;
 use crate::guards::provenance::history::History;
 use crate::rows::{Row, VERSION};
 use crate::settings::{Mode, Settings};
 use crate::verdict::{Action, FINDINGS_MAX, Finding, GuardName, Level, Stored, Verdict};
 use hmac::{Hmac, Mac};
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::Sha256;
 use std::collections::BTreeSet;
 
@@ -31,15 +32,10 @@ pub struct Session {
     /// Ids of the entries that are remembered: one that is loaded again counts once.
     known: BTreeSet<String>,
     passed: BTreeSet<String>,
+    /// Subkey for fingerprints of calls and results.
+    calls_key: Vec<u8>,
+    loops: Loops,
     found: Vec<(Row, String)>,
-}
-
-/// One line of what `load` takes.
-#[derive(Deserialize)]
-struct Entry {
-    row: Row,
-    #[serde(default)]
-    body: String,
 }
 
 impl Session {
@@ -51,6 +47,8 @@ impl Session {
             history: History::default(),
             known: BTreeSet::new(),
             passed: BTreeSet::new(),
+            calls_key: keyed(key.as_bytes(), b"sayso calls 1"),
+            loops: Loops::default(),
             found: Vec::new(),
         }
     }
@@ -60,33 +58,68 @@ impl Session {
         let mut loaded = 0;
         let mut wrong = Vec::new();
         for (i, line) in entries.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
-            match serde_json::from_str::<Entry>(line) {
-                Ok(entry) if entry.row.v == VERSION => {
-                    self.remember(entry.row, entry.body);
-                    loaded += 1;
+            let why = match serde_json::from_str::<Value>(line) {
+                Ok(entry) if entry["row"].is_object() => {
+                    let row = Row::read(&entry["row"]);
+                    if row.v == VERSION {
+                        self.remember(row, entry["body"].as_str().unwrap_or_default().to_owned());
+                        loaded += 1;
+                        continue;
+                    }
+                    format!("a row of version {}", row.v)
                 }
-                Ok(entry) => wrong.push(json!({"line": i + 1, "why": format!("a row of version {}", entry.row.v)})),
-                Err(why) => wrong.push(json!({"line": i + 1, "why": format!("not an entry: {why}")})),
-            }
+                Ok(_) => "not an entry: it has no row".to_owned(),
+                Err(why) => format!("not an entry: {why}"),
+            };
+            wrong.push(json!({"line": i + 1, "why": why}));
         }
         json!({"loaded": loaded, "wrong": wrong}).to_string()
     }
 
     fn remember(&mut self, row: Row, body: String) {
-        if !self.known.insert(row.id.clone()) {
+        // Calls are many, and known by the loops guard.
+        if row.fingerprints.is_empty() && !self.known.insert(row.id.clone()) {
             return;
         }
+        self.recall(&row);
         if let Some(message) = row.as_message(&body)
             && row.action != Action::Refuse.name()
         {
             self.history.add(&row.id, message);
         }
         self.passed.extend(row.passed.iter().cloned());
+        self.keep(row, body);
+    }
+
+    /// Keeps a row with findings for `report`.
+    fn keep(&mut self, row: Row, body: String) {
         if !row.findings.is_empty() {
             if self.found.len() == FOUND_ROWS_MAX {
                 self.found.remove(0);
             }
             self.found.push((row, body));
+        }
+    }
+
+    /// A point in a session's life: it may start counts again, or make everything forgotten.
+    fn pass(&mut self, session: &str, mark: MarkKind) {
+        match mark {
+            MarkKind::Reset | MarkKind::Compaction | MarkKind::End => self.loops.reset(session),
+            MarkKind::Clear => {
+                self.loops.reset("");
+                self.history = History::default();
+                self.passed.clear();
+                self.found.clear();
+            }
+            MarkKind::Start | MarkKind::Outside => {}
+        }
+    }
+
+    /// What a new message does to the counts of its session.
+    fn spoken(&mut self, session: &str, role: &str, origin: &str) {
+        let human = role == Role::User.name() && origin == Origin::Human.name();
+        if human && self.settings.message_resets() {
+            self.loops.reset(session);
         }
     }
 
@@ -97,11 +130,16 @@ impl Session {
         }
         match &event.what {
             Occasion::Prompt(message) | Occasion::Message(message) => self.hear(event, message),
-            Occasion::Mark(mark) => Stored {
-                kind: "mark",
-                row: Row::of(event).mark(mark).json(),
-                body: String::new(),
-            },
+            Occasion::Mark(mark) => {
+                self.known.insert(event.id.clone());
+                self.pass(&event.session, mark.kind);
+                Stored {
+                    kind: "mark",
+                    row: Row::of(event).mark(mark).json(),
+                    body: String::new(),
+                }
+            }
+            Occasion::Result(outcome) => self.check_result(event, outcome).store,
             // The text of tools is remembered by whoever passes it on as a message; nothing else is stored of these yet.
             _ => Stored::default(),
         }
@@ -112,6 +150,7 @@ impl Session {
         let row = Row::of(event).message(message);
         self.known.insert(event.id.clone());
         self.history.add(&event.id, message.clone());
+        self.spoken(&event.session, &row.role, &row.origin);
         let body = if message.role == Role::Tool {
             String::new()
         } else {
@@ -132,6 +171,7 @@ impl Session {
         match &event.what {
             Occasion::Write(write) => self.check_write(event, write),
             Occasion::Call(call) => self.check_call(event, call),
+            Occasion::Result(outcome) => self.check_result(event, outcome),
             _ => Verdict {
                 store: self.capture(event),
                 ..Verdict::allow()
@@ -141,6 +181,7 @@ impl Session {
 }
 
 /// HMAC-SHA-256; a subkey, or a fingerprint.
+#[inline(never)]
 fn keyed(key: &[u8], text: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         return Vec::new();
@@ -165,8 +206,21 @@ struct Found {
 }
 
 /// The verdict on an event whose findings come from several guards: worst first, the strictest action wins.
-fn verdict_of(event: &Event, mut row: Row, mut found: Vec<Found>) -> Verdict {
-    found.sort_by_key(|f| (std::cmp::Reverse(f.action), std::cmp::Reverse(f.finding.level)));
+#[inline(never)]
+fn verdict_of(event: &Event, mut row: Row, found: Vec<Found>) -> Verdict {
+    let mut left: Vec<Option<Found>> = found.into_iter().map(Some).collect();
+    let mut found = Vec::with_capacity(left.len());
+    // There are few ranks: a pass for each needs less code than sorting.
+    for action in Action::ALL.iter().rev() {
+        for level in Level::ALL.iter().rev() {
+            let ranked = |f: &Found| f.action == *action && f.finding.level == *level;
+            for one in &mut left {
+                if one.as_ref().is_some_and(ranked) {
+                    found.extend(one.take());
+                }
+            }
+        }
+    }
     let mut verdict = Verdict::allow();
     verdict.more = found.len().saturating_sub(FINDINGS_MAX);
     verdict.action = found.first().map_or(Action::Allow, |f| f.action);

@@ -33,10 +33,11 @@ impl Session {
             .collect();
         json!({
             "engine": env!("CARGO_PKG_VERSION"),
-            "guards": ["provenance"],
+            "guards": ["provenance", "loops"],
             "languages": languages,
             "rules": rules().len(),
             "messages": self.history.said().len(),
+            "calls": self.loops.len(),
             "passed": self.passed.len(),
             "profile": self.settings.profile.name(),
             "modes": modes,
