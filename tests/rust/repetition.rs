@@ -8,6 +8,7 @@ use cases::Case;
 use proptest::prelude::*;
 use sayso_engine::check::Session;
 use sayso_engine::event::{Call, Event, Occasion};
+use sayso_engine::guards::repetition::stream::{Loop, Stream};
 use sayso_engine::guards::repetition::{Repetition, collapsed, judge};
 use sayso_engine::text::periods::{Run, runs};
 use sayso_engine::verdict::Action;
@@ -174,6 +175,68 @@ fn many_short_texts_are_judged_together() {
     let verdict = Session::new("", "key").check(&called(&json!({"todos": items}).to_string()));
     assert_eq!(verdict.action, Action::Ask);
     assert_eq!(verdict.findings[0].path, "$");
+}
+
+/// What a stream that comes in pieces of so many characters is found to be.
+fn streamed(text: &str, size: usize) -> Option<Loop> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut stream = Stream::default();
+    chars
+        .chunks(size)
+        .find_map(|piece| stream.push(&piece.iter().collect::<String>()))
+}
+
+#[test]
+fn streams_of_loops_are_stopped_and_data_passes() {
+    let rows = cases::read(&["repetition"]);
+    let (mut late, mut loops, mut wrong) = (Vec::new(), 0, Vec::new());
+    for case in &rows {
+        let text = labelled(&case.row);
+        let found = streamed(&text, 50);
+        if found.is_some() != (case.row["label"] == "loop") {
+            wrong.push(format!("{}: {found:?}", case.id()));
+        }
+        let Some(found) = found.filter(|_| case.row["label"] == "loop") else {
+            continue;
+        };
+        loops += 1;
+        let head = case.row["generate"].as_array().map_or(0, |parts| {
+            let heads = parts.iter().take_while(|p| p["repeat"] == 1);
+            heads.map(|p| p["text"].as_str().expect("a text").len()).sum()
+        });
+        late.push(text.get(head..found.end).map_or(0, |part| part.chars().count()));
+    }
+    late.sort_unstable();
+    println!(
+        "{loops} loops stopped after {} characters (median), {} (90 %); wrong: {wrong:?}",
+        late[loops / 2],
+        late[loops * 9 / 10]
+    );
+    assert!(wrong.len() * 100 <= rows.len(), "{wrong:?}");
+    assert!(late[loops / 2] <= 600, "{late:?}");
+    assert!(late[loops * 9 / 10] <= 1600, "{late:?}");
+}
+
+#[test]
+fn a_stream_is_judged_the_same_however_it_is_cut() {
+    let drift = "[08:{i}] I will check the batch again in a minute.\n";
+    let counted: String = (0..60).map(|i| drift.replace("{i}", &i.to_string())).collect();
+    let page: String = (0..900).map(|i| format!("word{} ", i * 7919 % 1009)).collect();
+    for text in [
+        "The report is ready. ".repeat(60),
+        format!("A healthy beginning. {}", "让我再检查一遍这个文件。".repeat(80)),
+        counted,
+        "👨‍👩‍👧 ".repeat(400),
+        page.repeat(4),
+        page.repeat(2),
+    ] {
+        let whole = Stream::default().push(&text);
+        for size in [1, 2, 7, 64, 1000] {
+            assert_eq!(streamed(&text, size), whole, "pieces of {size}");
+        }
+    }
+    assert!(streamed(&page.repeat(2), 100).is_none(), "a text and its copy");
+    assert!(streamed(&page.repeat(3), 100).is_some(), "a text three times");
 }
 
 fn called(arguments: &str) -> Event {

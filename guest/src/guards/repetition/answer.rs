@@ -90,8 +90,8 @@ fn rarity(found: &Repetition) -> Option<(u32, u32)> {
     Some((table[step.min(last)], limits::FILES))
 }
 
-/// The beginning of a unit: control characters written out, what may be a key cut.
-fn shown(unit: &str) -> String {
+/// The beginning of a unit, for a person: control characters written out, what may be a key cut.
+pub fn shown(unit: &str) -> String {
     let mut out = String::new();
     let mut words = unit.split_inclusive(char::is_whitespace);
     let mut left = SHOWN_CHARS;

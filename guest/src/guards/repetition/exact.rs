@@ -23,6 +23,9 @@ pub enum Shape {
     Words,
 }
 
+/// Bytes before a run that show whether it stands in an encoded blob.
+const ENCODED_BYTES: usize = 48;
+
 /// A run, measured in characters.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact {
@@ -55,7 +58,11 @@ impl Exact {
             unit: run.period,
             period,
             chars,
-            shape: shape(text, unit, end),
+            shape: if is_encoded(&text[..start]) {
+                Shape::Numbers
+            } else {
+                shape(unit, Some(&text[end..]))
+            },
         })
     }
 
@@ -91,7 +98,23 @@ impl Exact {
     }
 }
 
-fn shape(text: &str, unit: &str, end: usize) -> Shape {
+/// Whether what stands before a run is the beginning of an encoded blob, whose empty parts are runs.
+pub fn is_encoded(before: &str) -> bool {
+    let mut kinds = [0_u32; 3];
+    for byte in before.bytes().rev().take(ENCODED_BYTES) {
+        match byte {
+            b'a'..=b'z' => kinds[0] += 1,
+            b'A'..=b'Z' => kinds[1] += 1,
+            b'0'..=b'9' => kinds[2] += 1,
+            b'+' | b'/' | b'-' | b'_' => {}
+            _ => return false,
+        }
+    }
+    kinds.iter().all(|&k| k > 1)
+}
+
+/// What a unit is made of, seen with what follows its last copy, where that is known.
+pub fn shape(unit: &str, after: Option<&str>) -> Shape {
     if unit.trim().is_empty() {
         return Shape::Blank;
     }
@@ -128,7 +151,7 @@ fn shape(text: &str, unit: &str, end: usize) -> Shape {
             (false, false) => Shape::Fill,
         };
     }
-    if pairs == 0 && commas >= words && closes(&text[end..]) {
+    if pairs == 0 && commas >= words && after.is_none_or(closes) {
         return Shape::List;
     }
     if words <= 2 { Shape::Word } else { Shape::Words }

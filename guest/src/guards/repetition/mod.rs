@@ -11,6 +11,7 @@ pub mod answer;
 pub mod exact;
 pub mod limits;
 pub mod near;
+pub mod stream;
 pub mod tokens;
 
 use crate::text::periods::{self, Run};

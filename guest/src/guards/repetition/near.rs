@@ -31,6 +31,8 @@ pub struct Region {
     pub marks: u32,
     /// Marks that lists and code are made of.
     pub code: u32,
+    /// Tokens with white space before them.
+    pub gaps: u32,
 }
 
 impl Region {
@@ -54,6 +56,10 @@ impl Region {
         {
             return sure || fair && copies >= limits::NEAR_COPIES && bytes >= limits::NEAR_BYTES;
         }
+        // One word without end, its copies counted.
+        if self.gaps + self.marks == 0 && copies >= limits::WORD_COPIES as u32 && bytes >= limits::SURE_CHARS {
+            return fair;
+        }
         // Words without sentences: what varies may be the number of letters or marks, nothing that counts.
         self.letters * 100 >= (self.chars + self.marks) * limits::LETTERS_PERCENT
             && self.code * 100 <= self.tokens * limits::CODE_PERCENT
@@ -73,12 +79,12 @@ impl Region {
 #[derive(Clone, Copy, Default)]
 struct Seen {
     print: u32,
-    /// The region in which it was seen last.
-    region: u32,
     /// The token at which it was seen last.
     at: u32,
-    /// How far back it stood then.
-    gap: u32,
+    /// The low bits of the region in which it was seen last.
+    region: u16,
+    /// How far back it stood then, at most `u16::MAX`.
+    gap: u16,
 }
 
 /// The numbers seen after three tokens.
@@ -96,7 +102,7 @@ pub struct Watch {
     words: Vec<u32>,
     series: Vec<Series>,
     before: [u32; 3],
-    number: u32,
+    number: u16,
     at: u32,
     level: i32,
     highest: i32,
@@ -120,12 +126,12 @@ struct Phrase {
 }
 
 impl Watch {
-    /// One that remembers `2^bits` triples: 20 bytes each.
+    /// One that remembers `2^bits` triples. Takes 19 bytes for each.
     pub fn new(bits: u32) -> Self {
         Self {
             seen: vec![Seen::default(); 1 << bits],
             words: vec![0; 1 << bits],
-            series: vec![Series::default(); 1 << (bits - 2)],
+            series: vec![Series::default(); 1 << (bits - 3)],
             before: [0; 3],
             number: 1,
             at: 0,
@@ -137,7 +143,7 @@ impl Watch {
         }
     }
 
-    /// The region that goes on, as far as it was best.
+    /// The region that goes on, as far as it was best. It is for streams.
     pub const fn peak(&self) -> &Region {
         &self.peak
     }
@@ -168,6 +174,7 @@ impl Watch {
         now.distinct += u32::from(first);
         now.steady += u32::from(steady);
         now.phrased += phrased;
+        now.gaps += u32::from(now.tokens > 1 && token.before != Gap::None);
         match token.kind {
             Kind::Mark => {
                 now.marks += 1;
@@ -190,7 +197,7 @@ impl Watch {
     pub fn end(&mut self) -> Option<Region> {
         let peak = std::mem::take(&mut self.peak);
         self.now = Region::default();
-        self.number += 1;
+        self.number = self.number.wrapping_add(1);
         self.level = 0;
         self.highest = 0;
         (peak.tokens > 0).then_some(peak)
@@ -198,8 +205,15 @@ impl Watch {
 
     /// Remembers a triple: whether it was known, whether it is new in this region, whether it comes in turn.
     fn note(&mut self, triple: u32) -> (bool, bool, bool) {
-        let size = self.seen.len();
-        let seen = &mut self.seen[triple as usize / 2 % size];
+        // Two triples share a place; the older one makes room.
+        let places = self.seen.len() / 2;
+        let place = triple as usize / 2 % places * 2;
+        let two = &mut self.seen[place..place + 2];
+        let slot = match two.iter().position(|s| s.print == triple) {
+            Some(slot) => slot,
+            None => usize::from(two[0].at > two[1].at),
+        };
+        let seen = &mut two[slot];
         if seen.print != triple {
             *seen = Seen {
                 print: triple,
@@ -210,7 +224,7 @@ impl Watch {
             return (false, true, false);
         }
         let first = seen.region != self.number;
-        let gap = self.at - seen.at;
+        let gap = (self.at - seen.at).min(u16::MAX.into()) as u16;
         let steady = gap == seen.gap;
         *seen = Seen {
             region: self.number,
@@ -289,6 +303,12 @@ impl Phrase {
     /// a call ends in a mark of code.
     fn token(&mut self, token: &Token) -> u32 {
         match token.kind {
+            // One letter several times is filling.
+            Kind::Word if token.chars == 1 && token.written > 2 && !token.dense => {
+                let whole = self.whole();
+                *self = Self::default();
+                whole
+            }
             Kind::Word => {
                 let fits = match token.before {
                     Gap::None => token.dense && self.dense,

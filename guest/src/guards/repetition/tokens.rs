@@ -29,6 +29,8 @@ pub struct Token {
     pub end: usize,
     /// How many characters it has, doubled ones counted once.
     pub chars: u32,
+    /// How many characters it has as written.
+    pub written: u32,
     /// What stands before it.
     pub before: Gap,
     /// Whether it is written in capitals, two or more.
@@ -48,6 +50,8 @@ pub enum Gap {
     Line,
 }
 
+/// Letters from which a word is taken for one although digits and more letters follow; names mix them sooner.
+const GLUED_CHARS: u32 = 4;
 const NUMBER: u32 = 0x9E37_79B9;
 const SEED: u32 = 0x811C_9DC5;
 
@@ -161,6 +165,7 @@ impl Tokens {
             start: at,
             end: at + c.len_utf8(),
             chars: 1,
+            written: 1,
             before,
             capitals: false,
             dense,
@@ -184,6 +189,11 @@ impl Tokens {
         let slot = usize::from(self.parts[1].is_some());
         let place = match &self.parts[slot] {
             Some(part) if part.digits == digits => slot,
+            Some(_) if slot == 1 && self.parts[0].is_some_and(|p| !p.digits && p.token.chars >= GLUED_CHARS) => {
+                // A word and its number, glued to the next word.
+                self.flush(out);
+                0
+            }
             Some(_) if slot == 1 => {
                 self.name = Some((1, at + c.len_utf8()));
                 return None;
@@ -199,6 +209,7 @@ impl Tokens {
             };
             let mut token = self.token(kind, hash, 0, at, c, false);
             token.chars = 0;
+            token.written = 0;
             self.parts[place] = Some(Part {
                 token,
                 digits,
@@ -215,6 +226,7 @@ impl Tokens {
             return;
         };
         part.token.end = at + c.len_utf8();
+        part.token.written += 1;
         part.lower |= c == lower && c != '\'';
         part.upper += u32::from(c != lower);
         if part.last != lower {
