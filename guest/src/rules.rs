@@ -78,6 +78,8 @@ pub struct Pattern {
     head: Test,
     left: Side,
     right: Side,
+    /// Of each of these at least one tag must stand in the range: most lines lack one, and need no closer look.
+    needs: Vec<Tags>,
 }
 
 impl Pattern {
@@ -100,8 +102,13 @@ impl Pattern {
         if !parser.rest.is_empty() {
             return Err(format!("what is {:?} in {text:?}?", parser.rest));
         }
+        let mut needs = left.needs();
+        needs.extend(right.needs());
+        needs.sort_unstable();
+        needs.dedup();
         Ok(Self {
             head,
+            needs,
             left: Side::new(&reversed(left), anchored_left)?,
             right: Side::new(&right, anchored_right)?,
         })
@@ -111,6 +118,11 @@ impl Pattern {
     pub fn head_tags(&self) -> impl Iterator<Item = Tags> {
         let word = self.head.word.iter().map(|_| 0);
         word.chain(self.head.any.iter().map(|&(must, _)| must))
+    }
+
+    /// Whether a range with all of these tags in it may hold the pattern.
+    pub fn may_stand(&self, present: Tags) -> bool {
+        self.needs.iter().all(|need| need & present != 0)
     }
 
     /// Whether the unit at `at` is this pattern's head, within `units[range]`; then the units it covers, half open.
@@ -128,6 +140,31 @@ impl Pattern {
         let before = self.left.run(folded, units[range.0..at].iter().rev(), work)?;
         let after = self.right.run(folded, units[at + 1..range.1].iter(), work)?;
         Some((at - before, at + 1 + after))
+    }
+}
+
+impl Node {
+    /// Tags without which the node can't match: of each set at least one.
+    fn needs(&self) -> Vec<Tags> {
+        match self {
+            Self::One(test) => {
+                let any = test.any.iter().fold(0, |all, (must, _)| all | must);
+                let told = test.word.is_none() && !test.edge && test.any.iter().all(|(must, _)| *must != 0);
+                if told { vec![any] } else { Vec::new() }
+            }
+            Self::Sequence(items) => items.iter().flat_map(Self::needs).collect(),
+            Self::Either(ways) => {
+                let each: Vec<Vec<Tags>> = ways.iter().map(Self::needs).collect();
+                let told = each.iter().all(|needs| !needs.is_empty());
+                let any = each
+                    .iter()
+                    .filter_map(|needs| needs.first())
+                    .fold(0, |all, need| all | need);
+                if told { vec![any] } else { Vec::new() }
+            }
+            Self::Repeat(_, 0, _) => Vec::new(),
+            Self::Repeat(item, ..) => item.needs(),
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub const SPEECH: Tags = 1 << 127;
 const KNOWN: Tags = 1 << 126;
 
 /// Words kept: a power of two. About 100 KB a pack that is used.
-const SLOTS: usize = 2048;
+pub const SLOTS: usize = 2048;
 
 /// Bytes of a word that is kept; longer ones are walked each time.
 const KEY_BYTES: usize = 24;
@@ -49,6 +49,9 @@ pub struct Forms {
     endings: Option<State>,
 }
 
+/// A word as numbers.
+pub type Key = [u64; KEY_BYTES / 8];
+
 /// A point in the transducer.
 #[derive(Clone, Copy)]
 struct State {
@@ -59,9 +62,11 @@ struct State {
 /// What a walk over one word found. Fields with three values are for each kind of reading.
 #[derive(Clone, Copy)]
 pub struct Head {
-    key: [u64; KEY_BYTES / 8],
+    key: Key,
     /// Where the walk stands at the word's end, unless it ended before.
     state: Option<(u32, u32)>,
+    /// How forms go on there: most words end every form that they begin.
+    next: Next,
     whole: u16,
     prefix: [u16; 3],
     suffix: [u16; 3],
@@ -107,7 +112,7 @@ impl Forms {
     /// What a walk over the word finds.
     pub fn head(&self, memory: &mut Memory, word: &str, read: Read) -> Head {
         let Some(key) = key(word) else {
-            let mut head = self.walk_word([0; KEY_BYTES / 8], word);
+            let mut head = self.walk_word(Key::default(), word);
             self.add_parts(&mut head, word, read);
             return head;
         };
@@ -136,7 +141,23 @@ impl Forms {
         }
     }
 
-    fn walk_word(&self, key: [u64; KEY_BYTES / 8], word: &str) -> Head {
+    /// How forms go on behind the word.
+    pub fn goes_on(&self, memory: &mut Memory, word: &str) -> Next {
+        self.head(memory, word, Read::Either).next
+    }
+
+    fn next(&self, state: State) -> Next {
+        let bytes = |node: &Node<'_>| node.transitions().fold(0, |all, t| all | bit(t.inp));
+        let node = self.node(state);
+        Next {
+            first: bytes(&node),
+            second: self
+                .step(&node, state, b' ')
+                .map_or(0, |state| bytes(&self.node(state))),
+        }
+    }
+
+    fn walk_word(&self, key: Key, word: &str) -> Head {
         let mut head = Head { key, ..EMPTY };
         let root = State {
             node: self.transducer.root().addr(),
@@ -153,6 +174,7 @@ impl Forms {
             }
             true
         });
+        head.next = state.map_or(Next::default(), |state| self.next(state));
         head.state = state.and_then(|s| Some((u32::try_from(s.node).ok()?, u32::try_from(s.out.value()).ok()?)));
         head
     }
@@ -176,7 +198,9 @@ impl Forms {
     /// Goes on behind the word, and tells at each length after it what ends there: a form, and a form with a `*` behind it. Goes on
     /// while it is told to.
     pub fn walk_on(&self, head: &Head, text: &str, tell: impl FnMut(usize, Option<u16>, Option<u16>) -> bool) {
-        if let Some((node, out)) = head.state {
+        if let Some((node, out)) = head.state
+            && head.next.may_be(text.as_bytes())
+        {
             let from = State {
                 node: node as usize,
                 out: Output::new(u64::from(out)),
@@ -262,6 +286,7 @@ impl Forms {
 const EMPTY: Head = Head {
     key: [0; KEY_BYTES / 8],
     state: None,
+    next: Next { first: 0, second: 0 },
     whole: NONE,
     prefix: [NONE; 3],
     suffix: [NONE; 3],
@@ -269,8 +294,33 @@ const EMPTY: Head = Head {
     parted: [false; 3],
 };
 
+/// How forms go on behind a word.
+#[derive(Clone, Copy, Default)]
+pub struct Next {
+    /// The bytes by which they do, as [`bit`]s.
+    first: u64,
+    /// The bytes behind a blank, if that is one of them.
+    second: u64,
+}
+
+impl Next {
+    /// Whether a form may go on as the text does; when this says no, none does.
+    pub fn may_be(&self, text: &[u8]) -> bool {
+        match text {
+            [b' ', second, ..] => self.second & bit(*second) != 0,
+            [first, ..] => self.first & bit(*first) != 0,
+            [] => false,
+        }
+    }
+}
+
+/// One of 64 bits for a byte.
+const fn bit(byte: u8) -> u64 {
+    1 << (byte & 63)
+}
+
 /// The word as numbers; none for a word that is too long, or is nothing but NUL.
-fn key(word: &str) -> Option<[u64; KEY_BYTES / 8]> {
+pub fn key(word: &str) -> Option<Key> {
     let mut bytes = [0; KEY_BYTES];
     bytes.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
     let mut key = [0; KEY_BYTES / 8];
@@ -280,7 +330,8 @@ fn key(word: &str) -> Option<[u64; KEY_BYTES / 8]> {
     (key[0] != 0).then_some(key)
 }
 
-fn slot(key: &[u64; KEY_BYTES / 8]) -> usize {
+/// The place of a word among [`SLOTS`].
+pub fn slot(key: &Key) -> usize {
     let mixed = key.iter().fold(0, |hash: u64, n| {
         (hash.rotate_left(26) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });

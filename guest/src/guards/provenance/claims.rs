@@ -101,6 +101,8 @@ struct Cut<'a> {
     units: Vec<Unit>,
     /// Half-open ranges of units.
     sentences: Vec<(usize, usize)>,
+    /// All tags that stand in each sentence, and in the line.
+    tags: (Vec<Tags>, Tags),
     work: &'a Work,
 }
 
@@ -215,9 +217,13 @@ impl Reader {
         let mut units = pack.note_units(&folded.text, tokens, &masked);
         self.name_the_user(line, folded, &mut units);
         let sentences = lexicon::sentences(&folded.text, &units);
+        let present = |units: &[Unit]| units.iter().fold(0, |all, u| all | u.tags);
+        let tags: Vec<Tags> = sentences.iter().map(|&(from, to)| present(&units[from..to])).collect();
+        let all = tags.iter().fold(0, |all, tags| all | tags);
         Cut {
             pack,
             folded,
+            tags: (tags, all),
             units,
             sentences,
             work,
@@ -288,8 +294,17 @@ impl Cut<'_> {
         let line = (0, self.units.len());
         let tags = self.units[head].tags;
         let candidates = self.pack.constructions().for_head(tags, claims);
+        let sentence = self.sentences.partition_point(|s| s.1 <= range.0);
+        let present = self.tags.0.get(sentence).copied().unwrap_or(self.tags.1);
         candidates.filter_map(move |c| {
-            let scope = if c.raw.scope == "line" { line } else { range };
+            let (scope, present) = if c.raw.scope == "line" {
+                (line, self.tags.1)
+            } else {
+                (range, present)
+            };
+            if !c.pattern.may_stand(present) {
+                return None;
+            }
             let units = c.pattern.find(&self.folded.text, &self.units, scope, head, self.work)?;
             Some((&c.raw, units))
         })
