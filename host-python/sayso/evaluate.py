@@ -17,7 +17,7 @@ from .opening import Opener
 from .screen import Advance, Screen
 from .types import Event, Finding, Message, Origin, Role, Surface, Write
 
-KINDS = ("claims", "verdicts")
+KINDS = ("claims", "verdicts", "calls")
 _SAID_BY: dict[str, tuple[Role, Origin]] = {
     "user": ("user", "human"),
     "assistant": ("assistant", "model"),
@@ -101,6 +101,10 @@ class VerdictsResult:
 def evaluate(kind: str, files: Sequence[str], judge: Opener, screen: Screen, as_json: bool, show_wrong: int) -> int:
     """Measures, prints and returns the exit code 0. Raises `InputError` for a malformed row, `EngineError`."""
     result: ClaimsResult | VerdictsResult
+    if kind == "calls":
+        from .evaluate_calls import evaluate_calls
+
+        return evaluate_calls(list(files), judge, screen, as_json, show_wrong)
     if kind == "claims":
         claims = claim_rows(list(files))
         with screen.progress(len(claims), "claims") as advance:

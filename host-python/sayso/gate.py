@@ -46,7 +46,18 @@ NOTICES_MAX = 1024
 """Sessions whose person was told already; beyond that the oldest may be told a second time."""
 
 # The guards that judge each kind of event, and so the ones whose mode decides when the engine can't answer.
-JUDGES: dict[type[Occasion], tuple[Guard, ...]] = {Write: ("provenance",)}
+# Credentials in the arguments of a call are observed unless the profile is strict, where other guards refuse anyway.
+JUDGES: dict[type[Occasion], tuple[Guard, ...]] = {
+    Write: ("provenance",),
+    Call: ("repetition", "loops", "tamper"),
+    Outcome: ("loops", "bounds"),
+}
+
+# Guards that let through what they can't judge: a loop or a long text costs less than a tool that doesn't work.
+LENIENT: frozenset[Guard] = frozenset({"loops", "bounds", "lineage"})
+
+# Kinds of event that depend on what other processes wrote into the ledger.
+SHARED = (Write, Call)
 
 # From lenient to strict.
 ACTIONS: tuple[Action, ...] = ("allow", "rewrite", "ask", "refuse")
@@ -130,7 +141,7 @@ class Gate:
         with opened.lock:
             try:
                 judge = self._engine(opened, session)
-                if isinstance(what, Write):
+                if isinstance(what, SHARED):
                     self._catch_up(opened, judge, session)
                 verdict = judge.check(event)
             except Exception as error:
@@ -138,8 +149,8 @@ class Gate:
             unjudged = next((one for one in verdict.findings if one.guard == "engine" and one.level == "error"), None)
             if unjudged is not None:
                 # Too long, or not well formed: the engine is whole, but it has not judged this event.
-                return self._unjudged(event, unjudged, verdict.action)
-            self._store(event, verdict.store)
+                return self._unjudged(event, unjudged, "allow" if isinstance(what, Outcome) else verdict.action)
+            self._store(event, verdict.store, opened)
         return verdict
 
     def capture(self, session: str, what: Occasion) -> None:
@@ -152,7 +163,7 @@ class Gate:
             except Exception as error:
                 self._failed(opened, event, error)
                 return
-            self._store(event, stored)
+            self._store(event, stored, opened)
 
     def follow(self, session: str, parent: str) -> None:
         """Says that `session` continues `parent` (a compaction, a resumed branch), so that the parent's rows count."""
@@ -220,28 +231,34 @@ class Gate:
         if self._book is None:
             return
         try:
+            size = self._book.size()
+            if size == opened.seq:
+                return
             news = list(self._book.changes_since(opened.seq, session))
         except Exception as error:
             self._unread(session, error)
             return
         if news:
             judge.load([line for _, line in news])
-            opened.seq = max(seq for seq, _ in news)
+        opened.seq = max([size, *(seq for seq, _ in news)])
 
     def _unread(self, session: str, error: Exception) -> None:
         detail = str(error) if isinstance(error, LedgerError) else type(error).__name__
         self.tell(session, f"sayso can't read its ledger, so the words of other processes don't count: {detail}")
 
-    def _store(self, event: Event, stored: Stored, parent: str = "") -> None:
+    def _store(self, event: Event, stored: Stored, opened: _Open | None = None) -> None:
         """Commits the row before the answer leaves. A ledger that can't be written stops no guard."""
         if not stored.kind or self._book is None:
             return
-        if isinstance(event.what, Mark):
-            parent = event.what.parent
+        parent = event.what.parent if isinstance(event.what, Mark) else ""
         try:
-            self._book.append(event.id, event.session, stored.kind, event.at, stored.row, stored.body, parent)
+            seq = self._book.append(event.id, event.session, stored.kind, event.at, stored.row, stored.body, parent)
         except Exception as error:
             self._unstored(event.session, error)
+            return
+        if opened is not None and isinstance(seq, int) and seq == opened.seq + 1:
+            # Nobody else wrote in between, so that there is nothing to catch up with.
+            opened.seq = seq
 
     def _unstored(self, session: str, error: Exception) -> None:
         detail = str(error) if isinstance(error, LedgerError) else type(error).__name__
@@ -289,7 +306,8 @@ class Gate:
         except Exception as error:
             log.error("settings can't be read: %s", type(error).__name__)
             modes = {}
-        actions = (FAILED.get(modes.get(guard, "observe"), "allow") for guard in JUDGES.get(type(what), ()))
+        guards = (guard for guard in JUDGES.get(type(what), ()) if guard not in LENIENT)
+        actions = (FAILED.get(modes.get(guard, "observe"), "allow") for guard in guards)
         return max(actions, key=ACTIONS.index, default="allow")
 
 
@@ -307,4 +325,6 @@ def _row(event: Event, finding: Finding, action: Action) -> dict[str, object]:
     }
     if isinstance(event.what, Write):
         row |= {"surface": event.what.surface, "reference": event.what.reference}
+    elif isinstance(event.what, (Call, Outcome)):
+        row |= {"tool": event.what.tool[:200], "call": event.what.call_id[:200]}
     return row

@@ -6,11 +6,12 @@ fields beyond the format are allowed. Spans are half-open byte offsets into the 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .documents import Fields, Place, json_lines, read_text
+from .documents import Fields, Place, json_lines, read_text, shortened
 
 CLAIM_KINDS = ("decision", "approval", "instruction", "preference", "rejection", "agreement")
 OTHER_KINDS = (
@@ -77,6 +78,26 @@ class VerdictRow:
     expect: tuple[Expected, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One element of a sequence: a call with its result, or a reset of every count."""
+
+    session: str = ""
+    tool: str = ""
+    arguments: str = ""
+    result: str = ""
+    reset: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallsRow:
+    """A sequence of calls, and the indexes of those that should be stopped."""
+
+    id: str
+    steps: tuple[Step, ...]
+    stopped: frozenset[int]
+
+
 def utf8(text: str) -> bytes:
     """The UTF-8 of `text`. A lone surrogate counts its three bytes, as many as the character that replaces it."""
     return text.encode("utf-8", "surrogatepass")
@@ -92,7 +113,12 @@ def verdict_rows(names: list[str]) -> list[VerdictRow]:
     return [_verdict_row(fields) for name in names for fields in _rows(name)]
 
 
-def _rows(name: str) -> Iterator[Fields]:
+def calls_rows(names: list[str]) -> list[CallsRow]:
+    """The rows of `calls` files, in order."""
+    return [_calls_row(fields) for name in names for fields in _rows(name, tagged=False)]
+
+
+def _rows(name: str, tagged: bool = True) -> Iterator[Fields]:
     """The objects of one file, each with an id that no earlier row of the file has."""
     lines: dict[str, int] = {}
     place = Place(name)
@@ -102,7 +128,7 @@ def _rows(name: str) -> Iterator[Fields]:
         if row_id in lines:
             place.wrong(f'"id" {row_id} stands in line {lines[row_id]} already')
         lines[row_id] = place.line
-        tag = fields.text("lang", empty=False)
+        tag = fields.text("lang", empty=False) if tagged else "en"
         if not _TAG.fullmatch(tag):
             place.wrong(f'"lang" must be a language tag such as en or zh-Hant, not {tag[:40]!r}')
         yield fields
@@ -159,3 +185,28 @@ def _expected(fields: Fields, text: str) -> Iterator[Expected]:
         after = at + len(claim)
         start = len(utf8(text[:at]))
         yield Expected(claim, verdict, start, start + len(utf8(claim)))
+
+
+def _calls_row(fields: Fields) -> CallsRow:
+    steps = tuple(_step(Fields(item, fields.place, 'an item of "calls"')) for item in fields.items("calls"))
+    stopped = []
+    for item in fields.items("expect"):
+        wanted = Fields(item, fields.place, 'an item of "expect"')
+        index = wanted.value.get("index")
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(steps) or steps[index].reset:
+            fields.place.wrong(f'"index" must be that of a call, not {shortened(index)}')
+        wanted.choice("action", ("stop",))
+        stopped.append(index)
+    return CallsRow(fields.text("id"), steps, frozenset(stopped))
+
+
+def _step(call: Fields) -> Step:
+    if call.has("reset"):
+        return Step(reset=True)
+    arguments = call.value.get("args")
+    if not isinstance(arguments, str | dict):
+        call.place.wrong(f'"args" must be an object, or a text that holds one, not {shortened(arguments)}')
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    session = call.text("session") if call.has("session") else ""
+    result = call.text("result") if call.has("result") else ""
+    return Step(session, call.text("tool", empty=False), raw, result)

@@ -104,6 +104,27 @@ class Reader:
             self.wrong(key, value, f"a whole number from 0 to {most}", str(default))
         return default
 
+    def amounts(self, key: str, most: int, names: tuple[str, ...] = ()) -> dict[str, int]:
+        """A table of whole numbers from 1; `names` are the keys it may have, any where there are none."""
+        value = self.take(key)
+        if value is ABSENT:
+            return {}
+        if not isinstance(value, Mapping) or len(value) > MAX_ITEMS:
+            self.wrong(key, value, "a table of names and whole numbers", "the defaults")
+            return {}
+        table: dict[str, int] = {}
+        for name, item in value.items():
+            number = int(item) if isinstance(item, str) and item.isascii() and item.strip().isdigit() else item
+            if names and name not in names:
+                self._unknown(f"{key}.{name}", str(name), names)
+            elif (
+                not is_item(name) or isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most
+            ):
+                self.wrong(f"{key}.{name}", item, f"a whole number from 1 to {most}", "its default")
+            else:
+                table[name] = number
+        return table
+
     def strings(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         """A list of texts; one text with commas counts as a list, since some ways of setting know only texts."""
         value = self.take(key)

@@ -31,6 +31,9 @@ PROFILES: tuple[Profile, ...] = ("observe", "balanced", "strict")
 MODES: tuple[Mode, ...] = ("off", "observe", "ask", "enforce")
 LANGUAGES = ("en", "zh", "es", "de", "fr", "ja", "pt", "ko", "ru")
 CLAIM_KINDS: tuple[ClaimKind, ...] = ("decision", "approval", "instruction", "preference", "rejection", "agreement")
+#: The rules of the loops guard that have a mode of their own.
+LOOP_RULES = ("moving", "cycle", "varying")
+MAX_CALLS = 100_000
 #: The environment variable of the older plugin, and what its values mean here.
 OLD_MODE = "PROVENANCE_GATE_MODE"
 OLD_MODES: Mapping[str, Mode] = MappingProxyType({"block": "enforce", "warn": "observe", "off": "off"})
@@ -54,6 +57,9 @@ KEYS = (
     "unattended",
     "ask_after",
     "cache",
+    "loops",
+    "pollers",
+    "message_resets",
 )
 
 #: The mode of each guard in the profiles observe, balanced and strict: the table of the README, as data.
@@ -117,6 +123,12 @@ class Settings:
     ask_after: int = 0
     #: Whether compiled code is kept between processes.
     cache: bool = True
+    #: The mode of single rules of the loops guard: calls whose results move, cycles, arguments that vary trivially.
+    loops: Mapping[str, Mode] = field(default_factory=lambda: MappingProxyType({}))
+    #: How many equal calls in a row a tool may make that is known to wait for something.
+    pollers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    #: Whether a new message of the user starts the count of equal calls again.
+    message_resets: bool = True
     home: Path = field(default_factory=lambda: Path.home() / ".hermes")
     came_from: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -139,6 +151,11 @@ class Settings:
             "principals": list(self.principals),
             "accept_assent": self.accept_assent,
             "allow": [{"phrase": one.phrase, "reason": one.reason} for one in self.allow],
+            "loops": {
+                "rules": dict(self.loops),
+                "pollers": dict(self.pollers),
+                "message_resets": self.message_resets,
+            },
             "bounds": {"characters": characters, "lines": lines},
         }
         return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -173,6 +190,9 @@ def load(mapping: object, environ: Mapping[str, str]) -> tuple[Settings, list[Se
         ask_after=reader.number("ask_after", 0, 1_000),
         cache=reader.switch("cache", True)
         and environ.get(NO_CACHE, "").strip().lower() in ("", "0", "false", "no", "off"),
+        loops=MappingProxyType(reader.table("loops", LOOP_RULES, MODES, SYNONYMS)),
+        pollers=MappingProxyType(reader.amounts("pollers", MAX_CALLS)),
+        message_resets=reader.switch("message_resets", True),
         home=hermes_home(environ),
         came_from=MappingProxyType({**reader.origins, **origins}),
     )

@@ -222,8 +222,7 @@ def test_a_program_is_compared_with_what_it_left(plugin: Plugin, parts: Parts) -
     (parts.home / "memories" / "MEMORY.md").write_text("User decided it.\nUser decided more.")
     parts.action = "refuse"
     plugin.post_tool_call(**call, result="done")
-    last = parts.events[-2].what
-    assert isinstance(last, Write)
+    last = next(one.what for one in reversed(parts.events) if isinstance(one.what, Write))
     assert "User decided more." in last.before
 
 

@@ -42,7 +42,9 @@ class Steps:
         self.read_error: Exception | None = None
 
     def size(self) -> int:
-        return len(self.rows)
+        if self.read_error:
+            raise self.read_error
+        return max([len(self.rows), *(number for number, _ in self.news)])
 
     def changes_since(self, seq: int, session: str) -> list[tuple[int, str]]:
         if self.read_error:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ..gate import Gate
-from ..types import Mark, Message, Origin, Prompt, Verdict, Write
+from ..types import Call, Mark, Message, Origin, Prompt, Verdict, Write
 from . import origins, presence, sessions, writes
 from .assembly import Assembly
+from .results import Results, dumped
 
 log = logging.getLogger("sayso.hermes")
 
@@ -31,6 +32,7 @@ HOOKS = (
     "post_api_request",
     "pre_tool_call",
     "post_tool_call",
+    "transform_tool_result",
     "transform_llm_output",
     "post_llm_call",
     "on_session_finalize",
@@ -103,6 +105,7 @@ class Plugin:
         self.assembly = assembly
         self.inbox = origins.Inbox()
         self.sessions = sessions.Sessions()
+        self.results = Results()
         self._lock = threading.Lock()
         self._running: OrderedDict[str, _Running] = OrderedDict()
         self._refusals: OrderedDict[str, int] = OrderedDict()
@@ -215,18 +218,26 @@ class Plugin:
         tool_call_id: str = "",
         **_: Any,
     ) -> Directive | None:
-        if tool_name not in writes.WRITERS or not isinstance(args, Mapping):
-            return None
         gate = self.assembly.gate()
         session = self._session(gate, session_id, task_id)
-        folders = self.assembly.folders()
-        found = writes.writes_of(tool_name, args, folders)
-        if tool_name in writes.PROGRAMS:
-            judged = "".join(f"\n{write.after}" for write in found)
-            notes = writes.snapshot(folders, writes.named_notes(tool_name, args, folders))
-            self._remember(_call_key(task_id, tool_call_id, tool_name, args), _Running(notes, judged))
-        verdicts = [self._judge(gate, session, write) for write in found]
-        return self._directive(session, tool_name, args, verdicts)
+        arguments = args if isinstance(args, Mapping) else {}
+        key = _call_key(task_id, tool_call_id, tool_name, arguments)
+        self.results.begin(key)
+        verdicts: list[Verdict] = []
+        if tool_name in writes.WRITERS:
+            folders = self.assembly.folders()
+            found = writes.writes_of(tool_name, arguments, folders)
+            if tool_name in writes.PROGRAMS:
+                judged = "".join(f"\n{write.after}" for write in found)
+                notes = writes.snapshot(folders, writes.named_notes(tool_name, arguments, folders))
+                self._remember(key, _Running(notes, judged))
+            verdicts = [self._judge(gate, session, write) for write in found]
+        if all(verdict.action != "refuse" for verdict in verdicts):
+            # A refused write says more about itself than the call around it.
+            verdict = gate.check(session, Call(tool_call_id or "", tool_name, dumped(args)))
+            self.sessions.find(session, tool_name, verdict)
+            verdicts.append(verdict)
+        return self._directive(session, tool_name, arguments, verdicts)
 
     def post_tool_call(
         self,
@@ -244,12 +255,44 @@ class Plugin:
         arguments = args if isinstance(args, Mapping) else {}
         if tool_name in writes.PROGRAMS:
             self._compare(gate, session, tool_name, _call_key(task_id, tool_call_id, tool_name, arguments))
-        # What a refused call answers is sayso's own text, and what these two answer is the note itself.
-        if status in ("blocked", "cancelled") or tool_name in ("memory", "skill_manage") or not isinstance(result, str):
+        # What a refused call answers is sayso's own text.
+        if status in ("blocked", "cancelled"):
+            return
+        self.results.judge(
+            gate,
+            session,
+            _call_key(task_id, tool_call_id, tool_name, arguments),
+            tool_name,
+            args,
+            result,
+            tool_call_id,
+            status,
+        )
+        # What these two answer is the note itself.
+        if tool_name in ("memory", "skill_manage") or not isinstance(result, str):
             return
         text = _said(result)
         if text.strip():
             gate.capture(session, Message("tool", "tool", text))
+
+    def transform_tool_result(
+        self,
+        tool_name: str = "",
+        args: Any = None,
+        result: Any = "",
+        session_id: str = "",
+        task_id: str = "",
+        tool_call_id: str = "",
+        status: str = "ok",
+        **_: Any,
+    ) -> str | None:
+        """The text that the agent reads instead of a result. 0.19 asks after `post_tool_call`, 0.22.2 often before."""
+        if status in ("blocked", "cancelled"):
+            return None
+        gate = self.assembly.gate()
+        session = self._session(gate, session_id, task_id)
+        key = _call_key(task_id, tool_call_id, tool_name, args if isinstance(args, Mapping) else {})
+        return self.results.judge(gate, session, key, tool_name, args, result, tool_call_id, status)
 
     def _judge(self, gate: Gate, session: str, write: Write) -> Verdict:
         verdict = gate.check(session, write)
@@ -262,7 +305,7 @@ class Plugin:
         if not actions & {"ask", "refuse", "rewrite"}:
             return None
         message = "\n".join(dict.fromkeys(verdict.message for verdict in verdicts if verdict.message))
-        message = _short(message) or "sayso refused this write."
+        message = _short(message) or f"sayso refused this call of {tool}."
         key = hashlib.sha256(json.dumps([tool, args, message], sort_keys=True, default=str).encode()).hexdigest()
         current = self.assembly.current()
         child = self.sessions.is_child(session)

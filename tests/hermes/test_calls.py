@@ -1,0 +1,66 @@
+"""Calls in a real Hermes: the third identical one with the same result is refused, and a poll that moves runs on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from harness import Home, rules_of
+from model import call, text
+
+
+def ran(home: Home) -> int:
+    """How often the handler ran: each run of the command leaves a line."""
+    path = home.path / "ran.txt"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def looking(home: Home, shown: str) -> dict[str, Any]:
+    return {"command": f"echo ran >> '{home.path}/ran.txt'; {shown}"}
+
+
+def test_the_third_identical_call_is_refused_and_its_handler_not_run(home: Home) -> None:
+    command = looking(home, "echo queued")
+    home.model.says(*[call("terminal", **command)] * 4, text("It hangs."))
+    run = home.drive("How far is the job?")
+    assert run.answers == ["It hangs."]
+    assert ran(home) == 2
+    answers = home.model.results()
+    assert ["queued" in answer and "in a row" not in answer for answer in answers] == [True, True, False, False]
+    assert all("call 3 in a row of terminal" in answer for answer in answers[2:])
+    calls = [entry["row"] for entry in home.entries("call")]
+    assert [row["action"] for row in calls] == ["allow", "allow", "refuse", "refuse"]
+    assert [rules_of(row) for row in calls] == [[], [], ["loops.identical"], ["loops.identical"]]
+    results = [entry["row"] for entry in home.entries("result")]
+    assert [row["status"] for row in results] == ["ok", "ok"]
+    assert all("ms" in row and row["size"] > 0 for row in results)
+    assert "queued" not in json.dumps([calls, results])
+
+
+def test_a_poll_that_moves_runs_on(home: Home) -> None:
+    home.model.says(*[call("terminal", **looking(home, f"wc -l < '{home.path}/ran.txt'"))] * 6, text("It moves."))
+    home.drive("How far is the job?")
+    assert ran(home) == 6
+    assert {entry["row"]["action"] for entry in home.entries("call")} == {"allow"}
+
+
+def test_a_new_message_and_another_process_start_the_count_again(home: Home) -> None:
+    command = looking(home, "echo queued")
+    home.model.says(
+        *[call("terminal", **command)] * 2, text("Queued."), *[call("terminal", **command)] * 3, text("Still.")
+    )
+    run = home.drive("How far is the job?", "And now?")
+    assert ran(home) == 4
+    # The same session in a second process knows of the two calls, but the person has spoken again.
+    home.model.says(
+        call("terminal", **command), call("terminal", **command), call("terminal", **command), text("Still.")
+    )
+    home.drive("Look once more.", session=run.session)
+    assert ran(home) == 6
+
+
+def test_a_named_poller_has_its_budget(home: Home) -> None:
+    home.settings = {"pollers": {"terminal": 3}}
+    home.model.says(*[call("terminal", **looking(home, "echo queued"))] * 5, text("Enough."))
+    home.drive("Wait for the job.")
+    assert ran(home) == 3
