@@ -146,6 +146,8 @@ fn read(write: &Write, reader: &Reader, settings: &Settings, work: &Work) -> (Ve
     }
     let mut out = Vec::new();
     let mut blanks = 0;
+    // Whether a block quote that comes next is a claim's quotation; one that belongs to no claim is a note in itself.
+    let mut owned = false;
     for line in segment::each_line(&write.after) {
         let own = line.of(&write.after).trim();
         let blank = own.is_empty();
@@ -164,11 +166,14 @@ fn read(write: &Write, reader: &Reader, settings: &Settings, work: &Work) -> (Ve
                 return (out, Some(piece.start));
             }
             let quotes = claims::quotes_of(raw);
-            let mut found = if kept || raw.trim_start().starts_with('>') {
+            let block = raw.trim_start().starts_with('>');
+            let mut found = if kept || block && owned {
                 Vec::new()
             } else {
                 reader.claims(raw, &quotes, work)
             };
+            // A kept line may have had claims, which are not read again.
+            owned = kept || !found.is_empty() || owned && (block || blank && blanks == 1);
             found.retain(|c| !allowed(raw, c, settings));
             out.push(Read {
                 line: piece,
