@@ -119,7 +119,8 @@ impl Forms {
         if memory.0.is_empty() {
             memory.0.resize(SLOTS, EMPTY);
         }
-        let kept = &mut memory.0[slot(&key)];
+        let at = place(&key, |at| memory.0[at].key);
+        let kept = &mut memory.0[at];
         if kept.key != key {
             *kept = self.walk_word(key, word);
         }
@@ -330,10 +331,18 @@ pub fn key(word: &str) -> Option<Key> {
     (key[0] != 0).then_some(key)
 }
 
-/// The place of a word among [`SLOTS`].
-pub fn slot(key: &Key) -> usize {
+/// The place of a word among [`SLOTS`], where `kept` tells which word has a place: one of two, so that words that meet in one don't
+/// drive each other out.
+pub fn place(key: &Key, kept: impl Fn(usize) -> Key) -> usize {
     let mixed = key.iter().fold(0, |hash: u64, n| {
         (hash.rotate_left(26) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
-    (mixed >> 40) as usize % SLOTS
+    let first = (mixed >> 40) as usize % SLOTS;
+    let second = (mixed >> 24) as usize % SLOTS;
+    match (kept(first), kept(second)) {
+        (found, _) if found == *key || found == Key::default() => first,
+        (_, found) if found == *key || found == Key::default() => second,
+        _ if mixed >> 23 & 1 == 0 => first,
+        _ => second,
+    }
 }

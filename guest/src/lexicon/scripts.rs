@@ -1,6 +1,6 @@
 //! Which packs read a line: by its script, and among the languages of the Latin script by the words that a pack knows.
 
-use super::forms::{Key, Next, Read, SLOTS, key, slot};
+use super::forms::{Key, Next, Read, SLOTS, key, place};
 use super::{Pack, Tags, pack, tag};
 use crate::text::fold::is_cjk;
 use crate::text::words::{Class, Token};
@@ -69,7 +69,8 @@ fn best_latin(folded: &str, tokens: &[Token], likely: &str) -> &'static str {
     for (i, token) in tokens.iter().enumerate().filter(|(_, t)| t.class == Class::Word) {
         let word = token.of(folded);
         let kept = key(word).map(|key| {
-            let kept = &mut words[slot(&key)];
+            let at = place(&key, |at| words[at].key);
+            let kept = &mut words[at];
             if kept.key != key {
                 *kept = Known {
                     key,

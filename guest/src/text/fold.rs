@@ -25,7 +25,12 @@ impl Folded {
         let mut map = Vec::with_capacity(text.len());
         run(text, |c, start, end| {
             folded.push(c);
-            map.resize(folded.len(), (start as u32, end as u32));
+            let at = (start as u32, end as u32);
+            if c.is_ascii() {
+                map.push(at);
+            } else {
+                map.resize(folded.len(), at);
+            }
         });
         Self {
             text: folded,
@@ -59,8 +64,9 @@ pub fn fold(text: &str) -> String {
 }
 
 /// Whether a character belongs to a script that is written without spaces between words.
-pub fn is_cjk(c: char) -> bool {
-    matches!(c as u32,
+pub const fn is_cjk(c: char) -> bool {
+    c as u32 >= 0x3005
+        && matches!(c as u32,
         0x3040..=0x30FF | 0x31F0..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x323AF
         | 0x3005..=0x3007)
 }
@@ -77,6 +83,9 @@ fn run(text: &str, out: impl FnMut(char, usize, usize)) {
         if byte.is_ascii() && bytes.get(next + 1).is_none_or(u8::is_ascii) {
             writer.put(char::from(byte.to_ascii_lowercase()), (next, next + 1), true);
             next += 1;
+            if byte.is_ascii_alphanumeric() {
+                next = writer.go_on(bytes, next);
+            }
             continue;
         }
         let Some((at, c)) = visible(text, next) else { break };
@@ -197,6 +206,19 @@ impl<F: FnMut(char, usize, usize)> Writer<F> {
                 self.before = Some(c);
             }
         }
+    }
+
+    /// Writes the letters and digits of ASCII that follow one, but for the last where an accent may stand behind it. Where it ends.
+    fn go_on(&mut self, bytes: &[u8], mut at: usize) -> usize {
+        while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii_alphanumeric())
+            && bytes.get(at + 1).is_none_or(u8::is_ascii)
+        {
+            let c = char::from(byte.to_ascii_lowercase());
+            (self.out)(c, at, at + 1);
+            (self.before, self.last) = (Some(c), Some(c));
+            at += 1;
+        }
+        at
     }
 
     /// Writes the marks that wait, if they belong to the words before `after`.

@@ -39,8 +39,11 @@ impl Token {
 /// Cuts a folded text into tokens.
 pub fn tokens(folded: &str) -> Vec<Token> {
     let mut out = Vec::with_capacity(folded.len() / 5 + 1);
-    let mut chars = folded.char_indices().peekable();
-    while let Some((start, c)) = chars.next() {
+    let char_at = |at: usize| folded[at..].chars().next();
+    let mut next = 0;
+    while let Some(c) = char_at(next) {
+        let start = next;
+        next += c.len_utf8();
         if c.is_whitespace() {
             continue;
         }
@@ -48,26 +51,30 @@ pub fn tokens(folded: &str) -> Vec<Token> {
             let class = if is_cjk(c) { Class::Cjk } else { Class::Mark };
             out.push(Token {
                 start,
-                end: start + c.len_utf8(),
+                end: next,
                 class,
             });
             continue;
         }
-        let mut end = start + c.len_utf8();
         let mut digits = c.is_numeric();
-        while let Some(&(at, n)) = chars.peek() {
-            let next = folded[at + n.len_utf8()..].chars().next();
-            let inside = n == '\'' && next.is_some_and(|m| m.is_alphabetic() && !is_cjk(m));
-            let decimal = digits && (n == '.' || n == ',') && next.is_some_and(|m| m.is_numeric());
-            let joins = (n.is_alphanumeric() && !is_cjk(n)) || is_mark(n) || inside || decimal;
+        loop {
+            // Most letters are of ASCII.
+            let letters = folded.as_bytes()[next..].iter().take_while(|b| b.is_ascii_lowercase());
+            let letters = letters.count();
+            digits &= letters == 0;
+            next += letters;
+            let Some(n) = char_at(next) else { break };
+            let after = next + n.len_utf8();
+            let inside = || n == '\'' && char_at(after).is_some_and(|m| m.is_alphabetic() && !is_cjk(m));
+            let decimal = digits && (n == '.' || n == ',') && char_at(after).is_some_and(char::is_numeric);
+            let joins = decimal || (n.is_alphanumeric() && !is_cjk(n)) || is_mark(n) || inside();
             if !joins {
                 break;
             }
             digits &= n.is_numeric() || decimal;
-            end = at + n.len_utf8();
-            chars.next();
+            next = after;
         }
-        push_word(folded, start, end, digits, &mut out);
+        push_word(folded, start, next, digits, &mut out);
     }
     out
 }
