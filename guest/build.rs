@@ -4,6 +4,8 @@
 
 #[path = "build/calls.rs"]
 mod calls;
+#[path = "build/credentials.rs"]
+mod credentials;
 #[path = "build/repetition.rs"]
 mod repetition;
 
@@ -142,6 +144,9 @@ fn main() {
     store(&out.join("examples.z"), examples.0.as_bytes());
     repetition::render(&corpus.join("rules"), &out);
     calls::write(&corpus.join("rules"), &out, store);
+    let packed = credentials::pack(&corpus.join("rules"));
+    store(&out.join("credentials.text.z"), packed.text.as_bytes());
+    store(&out.join("credentials.patterns.z"), &packed.patterns);
 }
 
 /// The names in a pattern: what is neither a quoted word nor a number.

@@ -1,5 +1,6 @@
 //! The rules of this engine, for `report` and `sayso explain`: the verdicts, and the constructions of every language pack.
 
+use crate::guards::credentials::rules::Rules;
 use crate::guards::provenance::answer;
 use crate::guards::provenance::judge::Word;
 use crate::guards::repetition::limits::RULES;
@@ -26,6 +27,12 @@ pub fn rules() -> Vec<Value> {
     );
     out.extend(RULES.iter().map(|r| rule(r.id, r.level, r.reason)));
     out.extend(told::rules().map(|told| rule(told.id, told.level, told.reason)));
+    out.extend(
+        Rules::get()
+            .rules
+            .iter()
+            .map(|r| rule(r.id, "error", &[r.what, " (", r.vendor, ")."].concat())),
+    );
     out
 }
 
@@ -43,7 +50,11 @@ pub fn explain(id: &str) -> Value {
     if let Some(rule) = rules().into_iter().find(|r| r["id"] == id) {
         let word = Word::ALL.iter().find(|w| w.rule() == id);
         let told = told::rule(id).pass;
-        let other = if told.is_empty() { "Write less at a time." } else { told };
+        let other = match told {
+            "" if rule["guard"] == "credentials" => "Name the place where the credential is kept instead.",
+            "" => "Write less at a time.",
+            told => told,
+        };
         let pass = word.map_or(other, |&w| answer::remedy(w));
         return json!({"id": id, "guard": rule["guard"], "level": rule["level"], "reason": rule["reason"], "pass": pass});
     }

@@ -14,6 +14,7 @@ impl Session {
     pub(super) fn check_call(&mut self, event: &Event, call: &Call) -> Verdict {
         let mut found: Vec<Found> = Vec::new();
         self.check_repetition(call, &mut found);
+        self.look_at_arguments(call, &mut found);
         let prints = self.look_for_loops(event, call, &mut found);
         let mut row = Row::of(event).call(call);
         row.fingerprints = vec![hex(prints.args), hex(prints.loose)];

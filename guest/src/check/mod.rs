@@ -1,6 +1,7 @@
 //! The session: its memory and the three verbs. Everything it holds, the host could load again from its ledger.
 
 mod call;
+mod credentials;
 mod repetition;
 mod report;
 mod result;
@@ -28,6 +29,8 @@ pub struct Session {
     settings: Settings,
     /// Subkey for fingerprints of claims that passed; never leaves.
     passed_key: Vec<u8>,
+    /// Subkey for the digests in redaction markers; never leaves.
+    marker_key: Vec<u8>,
     history: History,
     /// Ids of the entries that are remembered: one that is loaded again counts once.
     known: BTreeSet<String>,
@@ -44,6 +47,7 @@ impl Session {
         Self {
             settings: Settings::read(settings),
             passed_key: keyed(key.as_bytes(), b"sayso passed claims 1"),
+            marker_key: keyed(key.as_bytes(), b"sayso redaction markers 1"),
             history: History::default(),
             known: BTreeSet::new(),
             passed: BTreeSet::new(),
@@ -145,16 +149,21 @@ impl Session {
         }
     }
 
-    /// Keeps a message. The text of tools is kept for the session only, never stored.
+    /// Keeps a message, without credentials. The text of tools is kept for the session only, never stored.
     fn hear(&mut self, event: &Event, message: &Message) -> Stored {
         let row = Row::of(event).message(message);
         self.known.insert(event.id.clone());
-        self.history.add(&event.id, message.clone());
+        let text = self.clean(&message.text).text;
+        let heard = Message {
+            text: text.clone(),
+            ..message.clone()
+        };
+        self.history.add(&event.id, heard);
         self.spoken(&event.session, &row.role, &row.origin);
         let body = if message.role == Role::Tool {
             String::new()
         } else {
-            message.text.clone()
+            text
         };
         Stored {
             kind: event.what.kind(),
@@ -171,6 +180,8 @@ impl Session {
         match &event.what {
             Occasion::Write(write) => self.check_write(event, write),
             Occasion::Call(call) => self.check_call(event, call),
+            Occasion::Prompt(message) => self.check_prompt(event, message),
+            Occasion::Request(text) => self.check_request(event, text),
             Occasion::Result(outcome) => self.check_result(event, outcome),
             _ => Verdict {
                 store: self.capture(event),
@@ -182,7 +193,7 @@ impl Session {
 
 /// HMAC-SHA-256; a subkey, or a fingerprint.
 #[inline(never)]
-fn keyed(key: &[u8], text: &[u8]) -> Vec<u8> {
+pub(crate) fn keyed(key: &[u8], text: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         return Vec::new();
     };

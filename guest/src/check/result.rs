@@ -1,12 +1,12 @@
 //! What a tool call gave back, before the agent reads it.
 
 use super::call::hex;
-use super::{Session, verdict_of};
+use super::{Found, Session, verdict_of};
 use crate::event::{Event, Outcome, Status};
 use crate::guards::loops;
 use crate::guards::loops::steady::steady;
 use crate::rows::Row;
-use crate::verdict::Verdict;
+use crate::verdict::{Action, Verdict};
 
 impl Session {
     /// Judges a result, remembers a fingerprint of it, and gives the text to use instead where a guard says so. Every result is
@@ -26,6 +26,18 @@ impl Session {
         let began = self.loops.end(&event.session, id, args, result);
         row.ms = began.map(|at| event.at.saturating_sub(at));
         row.fingerprints = vec![hex(args), hex(result)];
-        verdict_of(event, row, Vec::new())
+        let mut found: Vec<Found> = Vec::new();
+        let clean = self.redact_result(&outcome.text, &mut found);
+        let mut verdict = verdict_of(event, row.clone(), found);
+        if let Some(text) = clean {
+            verdict.action = Action::Rewrite;
+            verdict.text = text;
+            row = row.verdict(&verdict, &[]);
+            verdict.store.row = row.json();
+        }
+        if !row.findings.is_empty() {
+            self.keep(row, String::new());
+        }
+        verdict
     }
 }

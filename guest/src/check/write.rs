@@ -1,6 +1,6 @@
 //! Notes about to be stored: the provenance guard.
 
-use super::{Session, act, keyed};
+use super::{Found, Session, act, keyed, verdict_of};
 use crate::event::{Event, Write};
 use crate::guards::provenance::answer::{message, reason, sentence, suggestion};
 use crate::guards::provenance::claims::Kind;
@@ -15,21 +15,26 @@ impl Session {
     /// Judges a note, and remembers which of its claims passed.
     pub(super) fn check_write(&mut self, event: &Event, write: &Write) -> Verdict {
         let row = Row::of(event).write(write.surface, &write.reference);
+        let clean = self.clean(&write.after);
+        let found = self.look_at_write(&write.before, &write.after, &clean);
         if self.settings.mode(GuardName::Provenance) == Mode::Off {
-            return Verdict {
-                store: Stored {
-                    kind: "write",
-                    row: row.json(),
-                    body: String::new(),
-                },
-                ..Verdict::allow()
-            };
+            return verdict_of(event, row, found);
         }
+        // Messages are kept without credentials: a note is compared as it would be kept.
+        let write = &Write {
+            before: self.clean(&write.before).text,
+            after: clean.text.clone(),
+            ..write.clone()
+        };
         let outcome = provenance::check(write, &self.history, &self.settings, |identity| {
             self.passed.contains(&self.fingerprint(identity))
         });
         let mut verdict = self.answer(write, &outcome);
-        let (body, spans) = bodies(&write.after, &verdict.findings);
+        let (body, mut spans) = bodies(&write.after, &verdict.findings);
+        for finding in &mut verdict.findings {
+            finding.span = clean.original(finding.span);
+        }
+        joined(&mut verdict, &mut spans, found);
         let mut row = row.verdict(&verdict, &spans);
         if matches!(verdict.action, Action::Allow | Action::Ask) {
             let passed = outcome
@@ -138,6 +143,25 @@ impl Session {
             .to_string(),
         }
     }
+}
+
+/// Puts what other guards found before the claims; their words are not kept.
+fn joined(verdict: &mut Verdict, spans: &mut Vec<(usize, usize)>, found: Vec<Found>) {
+    let action = found.iter().map(|f| f.action).max().unwrap_or(Action::Allow);
+    let refused = found.iter().filter(|f| f.action != Action::Allow);
+    let mut sentences: Vec<String> = refused
+        .map(|f| format!("{} {}", f.finding.reason, f.finding.suggestion))
+        .collect();
+    sentences.dedup();
+    if !verdict.message.is_empty() {
+        sentences.push(std::mem::take(&mut verdict.message));
+    }
+    verdict.message = sentences.join("\n");
+    verdict.action = verdict.action.max(action);
+    spans.splice(0..0, found.iter().map(|_| (0, 0)));
+    verdict.findings.splice(0..0, found.into_iter().map(|f| f.finding));
+    verdict.more += verdict.findings.len().saturating_sub(FINDINGS_MAX);
+    verdict.findings.truncate(FINDINGS_MAX);
 }
 
 /// The words of the findings, one a line, and where each stands.

@@ -127,9 +127,9 @@ impl Patterns {
     }
 
     /// Tells each pattern that occurs, overlapping ones too, by its index, and where it ends. Goes on while it is told to.
-    pub fn each(&self, text: &str, mut tell: impl FnMut(usize, usize) -> bool) {
+    pub fn each(&self, text: &[u8], mut tell: impl FnMut(usize, usize) -> bool) {
         let mut at = ROOT;
-        for (i, &byte) in text.as_bytes().iter().enumerate() {
+        for (i, &byte) in text.iter().enumerate() {
             at = self.step(at, byte);
             let node = &self.nodes[at as usize];
             let mut found = if node.ends == 0 { node.shorter } else { at };
@@ -166,7 +166,7 @@ mod tests {
         patterns.dedup();
         let text = text(2_000);
         let mut found: Vec<(usize, usize)> = Vec::new();
-        Patterns::new(&patterns).each(&text, |pattern, end| {
+        Patterns::new(&patterns).each(text.as_bytes(), |pattern, end| {
             found.push((pattern, end));
             true
         });

@@ -207,7 +207,7 @@ impl History {
             if !work.take(said.folded.len()) {
                 return;
             }
-            prepared.each(&said.folded, |pattern, end| {
+            prepared.each(said.folded.as_bytes(), |pattern, end| {
                 let (at, places) = (end - patterns[pattern].len(), &mut out[pattern]);
                 if places.len() < PLACES_MAX && at_word_boundaries(&said.folded, at, end) {
                     places.push(Place { said: index, at });
