@@ -140,6 +140,7 @@ _EVAL_EXAMPLE = """\
   sayso eval claims corpus/cases/claims*.jsonl
   sayso eval verdicts corpus/cases/verdicts.jsonl --json
   sayso eval calls corpus/cases/calls.jsonl
+  sayso eval credentials corpus/cases/credentials.jsonl
 
 A claim counts for the expected one with which its span overlaps most, one to one. Accuracy is right / (expected +
 invented); false pass and false fail count claims that were found and judged the wrong way round."""

@@ -98,6 +98,16 @@ class CallsRow:
     stopped: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class CredentialRow:
+    """A text, and the part of it that must not survive; `None` where nothing may change."""
+
+    id: str
+    text: str
+    kind: str
+    secret: str | None
+
+
 def utf8(text: str) -> bytes:
     """The UTF-8 of `text`. A lone surrogate counts its three bytes, as many as the character that replaces it."""
     return text.encode("utf-8", "surrogatepass")
@@ -116,6 +126,11 @@ def verdict_rows(names: list[str]) -> list[VerdictRow]:
 def calls_rows(names: list[str]) -> list[CallsRow]:
     """The rows of `calls` files, in order."""
     return [_calls_row(fields) for name in names for fields in _rows(name, tagged=False)]
+
+
+def credential_rows(names: list[str]) -> list[CredentialRow]:
+    """The rows of `credentials` files, in order."""
+    return [_credential_row(fields) for name in names for fields in _rows(name, tagged=False)]
 
 
 def _rows(name: str, tagged: bool = True) -> Iterator[Fields]:
@@ -210,3 +225,19 @@ def _step(call: Fields) -> Step:
     session = call.text("session") if call.has("session") else ""
     result = call.text("result") if call.has("result") else ""
     return Step(session, call.text("tool", empty=False), raw, result)
+
+
+def _credential_row(fields: Fields) -> CredentialRow:
+    if fields.has("parts"):
+        parts = fields.items("parts")
+        if not all(isinstance(part, str) for part in parts):
+            fields.place.wrong('"parts" must hold texts only')
+        text = "".join(str(part) for part in parts)
+    else:
+        text = fields.text("text")
+    secret = None
+    if fields.choice("label", ("secret", "clean")) == "secret":
+        secret = fields.text("secret", empty=False)
+        if secret not in text:
+            fields.place.wrong('"secret" must stand in the text')
+    return CredentialRow(fields.text("id"), text, fields.text("kind"), secret)

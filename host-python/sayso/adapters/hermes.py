@@ -20,6 +20,7 @@ from ..gate import Gate
 from ..types import Call, Mark, Message, Origin, Prompt, Verdict, Write
 from . import origins, presence, sessions, writes
 from .assembly import Assembly
+from .requests import MIDDLEWARE, Requests
 from .results import Results, dumped
 
 log = logging.getLogger("sayso.hermes")
@@ -51,6 +52,10 @@ def register(ctx: Any) -> None:
     plugin = Plugin(Assembly(ctx))
     for name in HOOKS:
         ctx.register_hook(name, _caught(name, getattr(plugin, name)))
+    middleware = getattr(ctx, "register_middleware", None)
+    if callable(middleware):
+        for name in MIDDLEWARE:
+            middleware(name, getattr(plugin, name))
     from .hermes_commands import add_commands
 
     add_commands(ctx)
@@ -105,6 +110,7 @@ class Plugin:
         self.assembly = assembly
         self.inbox = origins.Inbox()
         self.sessions = sessions.Sessions()
+        self.requests = Requests()
         self.results = Results()
         self._lock = threading.Lock()
         self._running: OrderedDict[str, _Running] = OrderedDict()
@@ -146,6 +152,7 @@ class Plugin:
         user_message: Any = "",
         platform: str = "",
         parent_session_id: str = "",
+        turn_id: str = "",
         **_: Any,
     ) -> Directive | None:
         gate = self.assembly.gate()
@@ -165,10 +172,39 @@ class Plugin:
                 gate.capture(session, Message("user", one.origin, one.text))
                 continue
             verdict = gate.check(session, Prompt("user", "human", one.text, one.author))
-            if verdict.action == "refuse":
+            if verdict.action in ("ask", "refuse"):
+                # Nobody can be asked before a turn. 0.19 and 0.22.2 run it all the same: its request is answered here.
+                self.requests.refuse(session, turn_id or "", f"[sayso] {_short(verdict.message)}")
                 # Honoured by later versions only; harmless where it is not known.
                 return {"action": "block", "message": _short(verdict.message)}
         return None
+
+    def llm_request(
+        self, request: Any = None, session_id: str = "", task_id: str = "", platform: str = "", **_: Any
+    ) -> dict[str, Any] | None:
+        """Takes credentials out of a request, whatever of the history they came with."""
+        try:
+            gate = self.assembly.gate()
+            session = self._session(gate, session_id, task_id, platform=platform)
+            clean = self.requests.redacted(gate, session, request)
+        except Exception as error:
+            log.error("llm_request failed: %s", type(error).__name__)
+            return None
+        return None if clean is None else {"request": clean}
+
+    def llm_execution(
+        self,
+        request: Any = None,
+        next_call: Any = None,
+        session_id: str = "",
+        task_id: str = "",
+        turn_id: str = "",
+        api_mode: str = "",
+        **_: Any,
+    ) -> Any:
+        """Answers the request of a refused turn in the model's place."""
+        session = self.sessions.name(session_id or "", task_id or "", "")[0]
+        return self.requests.answered(session, turn_id or "", request, next_call, api_mode or "")
 
     def post_api_request(
         self, session_id: str = "", task_id: str = "", assistant_message: Any = None, platform: str = "", **_: Any

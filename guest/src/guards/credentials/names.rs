@@ -115,7 +115,8 @@ fn judge(scan: &mut Scan, words: &str, kind: Kind, place: Place) {
         return;
     }
     let own = if kind == Kind::Password { "password" } else { "secret" };
-    let rule = vendor.unwrap_or_else(|| scan.rules.form(own));
+    let shaped = || scan.shaped(start, place.end);
+    let rule = vendor.or_else(shaped).unwrap_or_else(|| scan.rules.form(own));
     scan.span(rule, start, place.end);
 }
 

@@ -114,6 +114,26 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The rule of the token that a value is by its shape.
+    pub fn shaped(&self, start: usize, end: usize) -> Option<&'static str> {
+        let &[a, b, c, ..] = self.text.get(start..)? else {
+            return None;
+        };
+        let mut next = self.rules.first(slot(opening(a, b, c)));
+        while let Some(literal) = self.rules.literal(next) {
+            next = literal.next;
+            if let What::Token(index) = literal.what
+                && self.text[start..].starts_with(&literal.bytes)
+                && let pattern = &self.rules.patterns[usize::from(index)]
+                && let Ok(found) = pattern::around(self.text, start, start + literal.bytes.len(), pattern)
+                && found.end == end
+            {
+                return Some(self.rules.id(pattern));
+            }
+        }
+        None
+    }
+
     /// Keeps a match.
     pub fn found(&mut self, rule: &'static str, found: Match) {
         let mut start = found.start;
