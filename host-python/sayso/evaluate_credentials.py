@@ -21,7 +21,7 @@ SETTINGS = json.dumps({"modes": {"credentials": "enforce", "loops": "off", "boun
 
 @dataclass(slots=True)
 class CredentialsResult:
-    """What was measured on `credentials` rows. `wrong` holds id, what went wrong, and the text as the agent reads it."""
+    """What was measured on `credentials` rows. `wrong`: id, what went wrong, the text as the agent reads it."""
 
     whole: Detection = field(default_factory=Detection)
     by_kind: dict[str, Detection] = field(default_factory=dict)
