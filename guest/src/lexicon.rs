@@ -17,7 +17,7 @@ use forms::{Forms, Memory, Read, SPEECH};
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-pub use constructions::Construction;
+pub use constructions::{Construction, Set};
 pub use data::{Explained, RawConstruction, tag};
 pub use scripts::packs_for;
 

@@ -78,7 +78,7 @@ pub struct Pattern {
     head: Test,
     left: Side,
     right: Side,
-    /// Of each of these at least one tag must stand in the range: most lines lack one, and need no closer look.
+    /// Of each of these at least one tag must stand in the range.
     needs: Vec<Tags>,
 }
 
@@ -120,9 +120,9 @@ impl Pattern {
         word.chain(self.head.any.iter().map(|&(must, _)| must))
     }
 
-    /// Whether a range with all of these tags in it may hold the pattern.
-    pub fn may_stand(&self, present: Tags) -> bool {
-        self.needs.iter().all(|need| need & present != 0)
+    /// Of each of these at least one tag must stand in the range that holds the pattern.
+    pub fn needs(&self) -> &[Tags] {
+        &self.needs
     }
 
     /// Whether the unit at `at` is this pattern's head, within `units[range]`; then the units it covers, half open.

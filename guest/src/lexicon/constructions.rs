@@ -7,7 +7,7 @@ use crate::rules::Pattern;
 const WORDS: usize = 8;
 
 /// A set of constructions by their places, a bit each.
-type Set = [u64; WORDS];
+pub type Set = [u64; WORDS];
 
 /// A construction, ready for use.
 pub struct Construction {
@@ -26,6 +26,10 @@ pub struct Constructions {
     always: Set,
     /// Those that find claims; the others explain them away.
     claims: Set,
+    /// Those that look at the whole line; the others look at a sentence.
+    lines: Set,
+    /// What constructions need, and which of them do: of the tags at least one must stand where they look.
+    needs: Vec<(Tags, Set)>,
 }
 
 impl Constructions {
@@ -41,11 +45,24 @@ impl Constructions {
             by_tag: vec![[0; WORDS]; Tags::BITS as usize],
             always: [0; WORDS],
             claims: [0; WORDS],
+            lines: [0; WORDS],
+            needs: Vec::new(),
         };
         for (i, construction) in out.all.iter().enumerate() {
             let (word, bit) = (i / 64, 1 << (i % 64));
             if !construction.raw.claim.is_empty() {
                 out.claims[word] |= bit;
+            }
+            if construction.raw.scope == "line" {
+                out.lines[word] |= bit;
+            }
+            for &need in construction.pattern.needs() {
+                let known = out.needs.iter().position(|(known, _)| *known == need);
+                let at = known.unwrap_or_else(|| {
+                    out.needs.push((need, [0; WORDS]));
+                    out.needs.len() - 1
+                });
+                out.needs[at].1[word] |= bit;
             }
             for must in construction.pattern.head_tags() {
                 // Any one of the tags that it must have will do; the highest are a pack's own, and the rarest.
@@ -63,8 +80,22 @@ impl Constructions {
         &self.all
     }
 
-    /// Those that a word with these tags may be the head of, in order: that find claims, or that explain them away.
-    pub fn for_head(&self, tags: Tags, claims: bool) -> impl Iterator<Item = &Construction> {
+    /// Those that may stand in a sentence with these tags, in a line with those: most lack something that most of them need.
+    pub fn for_sentence(&self, sentence: Tags, line: Tags) -> Set {
+        let mut out = [u64::MAX; WORDS];
+        for (need, set) in &self.needs {
+            if need & line == 0 {
+                out.iter_mut().zip(set).for_each(|(o, s)| *o &= !s);
+            } else if need & sentence == 0 {
+                let both = set.iter().zip(&self.lines);
+                out.iter_mut().zip(both).for_each(|(o, (s, l))| *o &= !s | l);
+            }
+        }
+        out
+    }
+
+    /// Those of `may` that a word with these tags may be the head of, in order: that find claims, or that explain them away.
+    pub fn for_head(&self, tags: Tags, claims: bool, may: &Set) -> impl Iterator<Item = &Construction> {
         let mut set = self.always;
         let mut rest = tags;
         while rest != 0 {
@@ -72,10 +103,10 @@ impl Constructions {
             rest &= rest - 1;
             set.iter_mut().zip(&self.by_tag[tag]).for_each(|(s, t)| *s |= t);
         }
-        let wanted = set
-            .into_iter()
-            .zip(self.claims)
-            .map(move |(s, c)| if claims { s & c } else { s & !c });
+        for ((s, c), m) in set.iter_mut().zip(self.claims).zip(may) {
+            *s &= if claims { c } else { !c } & m;
+        }
+        let wanted = set.into_iter();
         wanted.enumerate().flat_map(move |(word, mut bits)| {
             std::iter::from_fn(move || {
                 let bit = bits.checked_ilog2().map(|_| bits.trailing_zeros() as usize)?;

@@ -101,8 +101,8 @@ struct Cut<'a> {
     units: Vec<Unit>,
     /// Half-open ranges of units.
     sentences: Vec<(usize, usize)>,
-    /// All tags that stand in each sentence, and in the line.
-    tags: (Vec<Tags>, Tags),
+    /// The constructions that may stand in each sentence.
+    may: Vec<lexicon::Set>,
     work: &'a Work,
 }
 
@@ -218,12 +218,14 @@ impl Reader {
         self.name_the_user(line, folded, &mut units);
         let sentences = lexicon::sentences(&folded.text, &units);
         let present = |units: &[Unit]| units.iter().fold(0, |all, u| all | u.tags);
-        let tags: Vec<Tags> = sentences.iter().map(|&(from, to)| present(&units[from..to])).collect();
-        let all = tags.iter().fold(0, |all, tags| all | tags);
+        let line = present(&units);
+        let may = sentences
+            .iter()
+            .map(|&(from, to)| pack.constructions().for_sentence(present(&units[from..to]), line));
         Cut {
             pack,
             folded,
-            tags: (tags, all),
+            may: may.collect(),
             units,
             sentences,
             work,
@@ -293,18 +295,10 @@ impl Cut<'_> {
     ) -> impl Iterator<Item = (&'static RawConstruction, (usize, usize))> {
         let line = (0, self.units.len());
         let tags = self.units[head].tags;
-        let candidates = self.pack.constructions().for_head(tags, claims);
         let sentence = self.sentences.partition_point(|s| s.1 <= range.0);
-        let present = self.tags.0.get(sentence).copied().unwrap_or(self.tags.1);
+        let candidates = self.pack.constructions().for_head(tags, claims, &self.may[sentence]);
         candidates.filter_map(move |c| {
-            let (scope, present) = if c.raw.scope == "line" {
-                (line, self.tags.1)
-            } else {
-                (range, present)
-            };
-            if !c.pattern.may_stand(present) {
-                return None;
-            }
+            let scope = if c.raw.scope == "line" { line } else { range };
             let units = c.pattern.find(&self.folded.text, &self.units, scope, head, self.work)?;
             Some((&c.raw, units))
         })
