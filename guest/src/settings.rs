@@ -3,6 +3,7 @@
 //! A wrong document is never a trap: each wrong value gives its default, and [`Settings::problems`] says what was wrong.
 
 use crate::event::named;
+use crate::guards::bounds::Limits;
 use crate::guards::provenance::claims::Kind;
 use crate::lexicon;
 use crate::text::fold::fold;
@@ -118,8 +119,7 @@ impl Settings {
                 }
             }
             "loops" if value.is_object() => {}
-            // Read by guards that are not in this engine yet.
-            "bounds" => {}
+            "bounds" if value.is_object() => {}
             _ => self.wrong(key, "a key of wit/schema/settings.json, version 1"),
         }
     }
@@ -221,6 +221,24 @@ impl Settings {
         self.document["loops"]["pollers"][tool]
             .as_u64()
             .map(|calls| calls as usize)
+    }
+
+    /// The longest result of a tool that passes uncut; none for a tool that the settings let pass.
+    pub fn limits(&self, tool: &str) -> Option<Limits> {
+        let told = &self.document["bounds"];
+        let exempt = told["exempt"].as_array();
+        if exempt.is_some_and(|tools| tools.iter().any(|t| t == tool)) {
+            return None;
+        }
+        let (characters, lines) = match self.profile {
+            Profile::Strict => (4_000, 100),
+            _ => (16_000, 400),
+        };
+        let or = |name: &str, default: u64| told[name].as_u64().filter(|&n| n > 0).unwrap_or(default) as usize;
+        Some(Limits {
+            characters: or("characters", characters),
+            lines: or("lines", lines),
+        })
     }
 
     /// Whether a new message of a person starts the counts of its session again.

@@ -39,6 +39,9 @@ from .types import (
 
 log = logging.getLogger("sayso.gate")
 
+PLUGIN = "sayso"
+"""What stands in every path and command of sayso's own."""
+
 SESSIONS_MAX = 32
 """Engine sessions kept open at once. The oldest is dropped and loaded again from the ledger when it is needed."""
 
@@ -55,6 +58,9 @@ JUDGES: dict[type[Occasion], tuple[Guard, ...]] = {
 
 # Guards that let through what they can't judge: a loop or a long text costs less than a tool that doesn't work.
 LENIENT: frozenset[Guard] = frozenset({"loops", "bounds", "lineage"})
+
+# Characters of arguments below which nobody would call them a repetition.
+REPETITION_MIN = 512
 
 # Kinds of event that depend on what other processes wrote into the ledger.
 SHARED = (Write, Call)
@@ -150,7 +156,7 @@ class Gate:
             if unjudged is not None:
                 # Too long, or not well formed: the engine is whole, but it has not judged this event.
                 return self._unjudged(event, unjudged, "allow" if isinstance(what, Outcome) else verdict.action)
-            self._store(event, verdict.store, opened)
+            self._store(event, _without_text(event, verdict.store), opened)
         return verdict
 
     def capture(self, session: str, what: Occasion) -> None:
@@ -163,7 +169,7 @@ class Gate:
             except Exception as error:
                 self._failed(opened, event, error)
                 return
-            self._store(event, stored, opened)
+            self._store(event, _without_text(event, stored), opened)
 
     def follow(self, session: str, parent: str) -> None:
         """Says that `session` continues `parent` (a compaction, a resumed branch), so that the parent's rows count."""
@@ -306,9 +312,23 @@ class Gate:
         except Exception as error:
             log.error("settings can't be read: %s", type(error).__name__)
             modes = {}
-        guards = (guard for guard in JUDGES.get(type(what), ()) if guard not in LENIENT)
+        guards = (guard for guard in JUDGES.get(type(what), ()) if guard not in LENIENT and _would_judge(guard, what))
         actions = (FAILED.get(modes.get(guard, "observe"), "allow") for guard in guards)
         return max(actions, key=ACTIONS.index, default="allow")
+
+
+def _without_text(event: Event, stored: Stored) -> Stored:
+    """What of an event goes to the ledger: the text of a result is the caller's to keep, in memory."""
+    return Stored(stored.kind, stored.row, "") if isinstance(event.what, Outcome) else stored
+
+
+def _would_judge(guard: Guard, what: Occasion) -> bool:
+    """Whether a guard would have looked twice at this. Without it a missing engine would ask about every call."""
+    if not isinstance(what, Call):
+        return True
+    if guard == "tamper":
+        return PLUGIN in what.arguments.lower() or PLUGIN in what.tool.lower()
+    return len(what.arguments) >= REPETITION_MIN
 
 
 def _row(event: Event, finding: Finding, action: Action) -> dict[str, object]:

@@ -34,6 +34,7 @@ CLAIM_KINDS: tuple[ClaimKind, ...] = ("decision", "approval", "instruction", "pr
 #: The rules of the loops guard that have a mode of their own.
 LOOP_RULES = ("moving", "cycle", "varying")
 MAX_CALLS = 100_000
+MAX_BOUND = 16_000_000
 #: The environment variable of the older plugin, and what its values mean here.
 OLD_MODE = "PROVENANCE_GATE_MODE"
 OLD_MODES: Mapping[str, Mode] = MappingProxyType({"block": "enforce", "warn": "observe", "off": "off"})
@@ -60,6 +61,8 @@ KEYS = (
     "loops",
     "pollers",
     "message_resets",
+    "bounds",
+    "bounds_exempt",
 )
 
 #: The mode of each guard in the profiles observe, balanced and strict: the table of the README, as data.
@@ -80,6 +83,8 @@ GUARDS = tuple(MODE_TABLE)
 BOUNDS: Mapping[Profile, tuple[int, int]] = MappingProxyType(
     {"observe": (16_000, 400), "balanced": (16_000, 400), "strict": (4_000, 100)}
 )
+#: Tools whose results are never shortened: they read files in parts of the agent's choice, or what was left out.
+EXEMPT = ("read_file", "skill_view", "sayso_result")
 #: Whether enforce lets a claim without a quote pass when the user's own message would support it.
 TRACEABLE: Mapping[ClaimKind, Trace] = MappingProxyType(
     {kind: "accept" if kind in ("preference", "instruction") else "refuse" for kind in CLAIM_KINDS}
@@ -129,6 +134,10 @@ class Settings:
     pollers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     #: Whether a new message of the user starts the count of equal calls again.
     message_resets: bool = True
+    #: The longest tool result that passes uncut, in `characters` and `lines`; what is not named is the profile's.
+    bounds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    #: Tools whose results are never shortened.
+    bounds_exempt: tuple[str, ...] = EXEMPT
     home: Path = field(default_factory=lambda: Path.home() / ".hermes")
     came_from: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -156,7 +165,12 @@ class Settings:
                 "pollers": dict(self.pollers),
                 "message_resets": self.message_resets,
             },
-            "bounds": {"characters": characters, "lines": lines},
+            "bounds": {
+                "characters": self.bounds.get("characters", characters),
+                "lines": self.bounds.get("lines", lines),
+                # What was left out can always be read.
+                "exempt": list(dict.fromkeys((*self.bounds_exempt, "sayso_result"))),
+            },
         }
         return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -193,6 +207,8 @@ def load(mapping: object, environ: Mapping[str, str]) -> tuple[Settings, list[Se
         loops=MappingProxyType(reader.table("loops", LOOP_RULES, MODES, SYNONYMS)),
         pollers=MappingProxyType(reader.amounts("pollers", MAX_CALLS)),
         message_resets=reader.switch("message_resets", True),
+        bounds=MappingProxyType(reader.amounts("bounds", MAX_BOUND, ("characters", "lines"))),
+        bounds_exempt=reader.strings("bounds_exempt", EXEMPT),
         home=hermes_home(environ),
         came_from=MappingProxyType({**reader.origins, **origins}),
     )

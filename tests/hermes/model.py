@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Step = dict[str, Any]
+Steps = Step | Callable[[dict[str, Any]], Step]
+"""A step, or what makes one of the request."""
 REVIEW = "Review the conversation above"
 
 
@@ -22,12 +24,12 @@ class Model:
     """The script, where it stands, and every request that came in."""
 
     def __init__(self) -> None:
-        self.steps: dict[str, list[Step]] = {"main": [], "review": []}
+        self.steps: dict[str, list[Steps]] = {"main": [], "review": []}
         self.requests: list[dict[str, Any]] = []
         self.port = 0
         self._lock = threading.Lock()
 
-    def says(self, *steps: Step) -> None:
+    def says(self, *steps: Steps) -> None:
         """Sets what the model answers from now on; afterwards it says "done"."""
         self.steps["main"] = list(steps)
 
@@ -51,7 +53,8 @@ class Model:
             users = [message for message in request["messages"] if message["role"] == "user"]
             said = json.dumps(users[-1]["content"]) if users else ""
             queue = self.steps["review" if REVIEW in said else "main"]
-            return len(self.requests), queue.pop(0) if queue else {"text": "done"}
+            step = queue.pop(0) if queue else {"text": "done"}
+            return len(self.requests), step(request) if callable(step) else step
 
 
 def call(name: str, **arguments: Any) -> Step:

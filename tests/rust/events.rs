@@ -8,6 +8,7 @@ use sayso_engine::event::{
 const SESSION: &str = "corpus";
 
 /// The message number `number` of a session.
+#[allow(dead_code, reason = "not every test has messages")]
 pub fn said(number: usize, role: Role, origin: Origin, text: String) -> Event {
     Event {
         id: format!("m{number}"),

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..gate import Gate
 from ..types import Call, Mark, Message, Origin, Prompt, Verdict, Write
-from . import origins, presence, sessions, writes
+from . import kept, origins, presence, sessions, writes
 from .assembly import Assembly
 from .requests import MIDDLEWARE, Requests
 from .results import Results, dumped
@@ -56,6 +56,9 @@ def register(ctx: Any) -> None:
     if callable(middleware):
         for name in MIDDLEWARE:
             middleware(name, getattr(plugin, name))
+    tool = getattr(ctx, "register_tool", None)
+    if callable(tool):
+        tool(kept.NAME, "sayso", kept.SCHEMA, plugin.read_result, description=kept.SCHEMA["description"])
     from .hermes_commands import add_commands
 
     add_commands(ctx)
@@ -134,6 +137,7 @@ class Plugin:
             gate = self.assembly.gate()
             gate.capture(session, mark)
             gate.close(session)
+            self.results.kept.forget(session)
             self.assembly.current().tidy()
 
     def unload(self) -> None:
@@ -329,6 +333,10 @@ class Plugin:
         session = self._session(gate, session_id, task_id)
         key = _call_key(task_id, tool_call_id, tool_name, args if isinstance(args, Mapping) else {})
         return self.results.judge(gate, session, key, tool_name, args, result, tool_call_id, status)
+
+    def read_result(self, arguments: Any = None, **_: Any) -> str:
+        """The tool by which the agent reads what was left out of a result."""
+        return self.results.kept.read(arguments)
 
     def _judge(self, gate: Gate, session: str, write: Write) -> Verdict:
         verdict = gate.check(session, write)

@@ -9,6 +9,7 @@ from typing import Any, Final, cast, get_args
 
 from ..gate import Gate
 from ..types import Outcome, Status
+from .kept import Kept
 
 CALLS_MAX = 256
 """Calls whose judged result is remembered until their other hook came."""
@@ -20,6 +21,7 @@ class Results:
     """What became of the results of calls under way. Safe for several threads."""
 
     def __init__(self) -> None:
+        self.kept = Kept()
         self._answers: OrderedDict[str, object] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -49,6 +51,8 @@ class Results:
         if not isinstance(result, str):
             return _UNTOUCHED
         if verdict.action == "rewrite":
+            if verdict.store.body:
+                self.kept.keep(str(json.loads(verdict.store.row)["id"]), session, verdict.store.body)
             return verdict.text
         return verdict.message if verdict.action in ("ask", "refuse") else _UNTOUCHED
 
