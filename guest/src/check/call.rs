@@ -3,6 +3,7 @@
 use super::{Found, Session, act, keyed, verdict_of};
 use crate::event::{Call, Event};
 use crate::guards::loops::{self, Broken, Print, Prints};
+use crate::guards::{tamper, told};
 use crate::rows::Row;
 use crate::settings::Mode;
 use crate::verdict::{Action, Evidence, Finding, GuardName, Level, Verdict};
@@ -16,6 +17,7 @@ impl Session {
         self.check_repetition(call, &mut found);
         self.look_at_arguments(call, &mut found);
         let prints = self.look_for_loops(event, call, &mut found);
+        self.look_for_tampering(call, &mut found);
         let mut row = Row::of(event).call(call);
         row.fingerprints = vec![hex(prints.args), hex(prints.loose)];
         let verdict = verdict_of(event, row.clone(), found);
@@ -44,6 +46,31 @@ impl Session {
             }
         }
         prints
+    }
+
+    fn look_for_tampering(&self, call: &Call, found: &mut Vec<Found>) {
+        let mode = self.settings.mode(GuardName::Tamper);
+        if mode == Mode::Off {
+            return;
+        }
+        if let Some(reach) = tamper::reach(&call.arguments) {
+            let told = told::rule(reach.rule);
+            let finding = Finding {
+                guard: GuardName::Tamper,
+                rule: reach.rule,
+                level: Level::Error,
+                span: (0, reach.length),
+                path: reach.path,
+                reason: told.reason.to_owned(),
+                evidence: Vec::new(),
+                suggestion: told.pass.to_owned(),
+                facts: "{}".to_owned(),
+            };
+            found.push(Found {
+                finding,
+                action: act(mode),
+            });
+        }
     }
 
     /// A keyed fingerprint of some texts.
@@ -88,7 +115,7 @@ impl Session {
 
 #[inline(never)]
 fn finding(tool: &str, broken: &Broken) -> Finding {
-    let told = crate::guards::told::rule(broken.rule);
+    let told = told::rule(broken.rule);
     let note = |entry: &String| Evidence {
         entry: entry.clone(),
         span: (0, 0),

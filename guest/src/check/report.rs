@@ -33,7 +33,7 @@ impl Session {
             .collect();
         json!({
             "engine": env!("CARGO_PKG_VERSION"),
-            "guards": ["provenance", "repetition", "loops", "credentials", "bounds"],
+            "guards": ["provenance", "repetition", "loops", "credentials", "tamper", "bounds"],
             "languages": languages,
             "rules": rules().len(),
             "messages": self.history.said().len(),

@@ -5,4 +5,5 @@ pub mod credentials;
 pub mod loops;
 pub mod provenance;
 pub mod repetition;
+pub mod tamper;
 pub mod told;
