@@ -134,8 +134,8 @@ fn commands(plain: &str) -> Option<&'static str> {
     let is = |list: &str, word: &str| words(list).split(' ').any(|w| w == word);
     for part in plain.split([';', '|', '&', '\n', '(', ')', '`']) {
         let all: Vec<&str> = part.split_whitespace().collect();
-        let base = |word: &&&str| word.rsplit('/').next().unwrap_or_default() == "sayso";
-        if let Some(at) = all.iter().position(|w| base(&&w)) {
+        let base = |word: &str| word.rsplit('/').next().unwrap_or_default() == "sayso";
+        if let Some(at) = all.iter().position(|w| base(w)) {
             let shown = matches!(all.first(), Some(&("echo" | "printf" | "grep" | "cat" | "ls" | "git")));
             let next = all[at + 1..].iter().find(|w| !w.starts_with('-'));
             if !shown && next.is_some_and(|w| is("tamper.change", w)) {
@@ -148,7 +148,7 @@ fn commands(plain: &str) -> Option<&'static str> {
             if managed
                 && manager
                 && all[..at].iter().all(|w| *w != "list")
-                && !(all.contains(&"install") && !all.contains(&"hermes"))
+                && (all.contains(&"hermes") || !all.contains(&"install"))
             {
                 return Some("tamper.settings");
             }
