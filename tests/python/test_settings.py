@@ -206,8 +206,21 @@ def test_the_engine_gets_what_its_schema_describes() -> None:
     assert schema["$defs"]["kind"]["enum"] == list(CLAIM_KINDS)
     assert set(document["bounds"]) == set(schema["properties"]["bounds"]["properties"])
     assert document["allow"] == [{"phrase": "p", "reason": "r"}]
-    assert document["bounds"] == {"characters": 16_000, "lines": 400}
-    assert json.loads(right({"profile": "strict"}).to_engine_json())["bounds"] == {"characters": 4_000, "lines": 100}
+    exempt = ["read_file", "skill_view", "sayso_result"]
+    assert document["bounds"] == {"characters": 16_000, "lines": 400, "exempt": exempt}
+    strict = json.loads(right({"profile": "strict", "bounds": {"lines": "50"}, "bounds_exempt": ["x"]}).to_engine_json())
+    assert strict["bounds"] == {"characters": 4_000, "lines": 50, "exempt": ["x", "sayso_result"]}
+
+
+def test_loops_have_settings_of_their_own() -> None:
+    chosen = right({"loops": {"moving": "block"}, "pollers": {"poll": 60}, "message_resets": "off"})
+    assert json.loads(chosen.to_engine_json())["loops"] == {
+        "rules": {"moving": "enforce"},
+        "pollers": {"poll": 60},
+        "message_resets": False,
+    }
+    _, problems = load({"loops": {"identical": "off"}, "pollers": {"poll": 0}, "bounds": {"words": 3}}, {})
+    assert len(problems) == 3
 
 
 def test_the_engine_learns_nothing_that_is_the_hosts(tmp_path: Path) -> None:
