@@ -2,13 +2,14 @@
 //! character. `src/text/unicode.rs` reads what is written here.
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::{canonical_combining_class, compose};
+use unicode_normalization::char::{canonical_combining_class, compose, is_combining_mark};
 
 /// Hangul syllables are taken apart by arithmetic.
 const HANGUL: std::ops::RangeInclusive<char> = '\u{AC00}'..='\u{D7A3}';
 
-/// Three tables of text, each ended by a NUL: characters with their decompositions and an end of line; characters with their
-/// combining class as a character; first, second and composed characters.
+/// Four tables of text, each ended by a NUL: characters with their decompositions and an end of line; characters with their
+/// combining class as a character; first, second and composed characters; first and last characters of the
+/// ranges of combining marks.
 pub fn pack() -> Vec<u8> {
     let all = || ('\u{80}'..=char::MAX).filter(|c| !HANGUL.contains(c));
     let mut out = String::new();
@@ -41,6 +42,18 @@ pub fn pack() -> Vec<u8> {
             out.extend([first, last, c]);
         }
     }
+    out.push('\0');
+    let mut range: Option<(char, char)> = None;
+    for c in all().filter(|&c| is_combining_mark(c)) {
+        match &mut range {
+            Some((_, last)) if *last as u32 + 1 == c as u32 => *last = c,
+            _ => {
+                out.extend(range.into_iter().flat_map(|(first, last)| [first, last]));
+                range = Some((c, c));
+            }
+        }
+    }
+    out.extend(range.into_iter().flat_map(|(first, last)| [first, last]));
     out.push('\0');
     out.into_bytes()
 }

@@ -7,8 +7,8 @@
 //! What it can't see: which of many ordinary lines somebody will want. The whole text can be asked for.
 
 use super::told::{BOUNDS_CANDIDATES, BOUNDS_HEAD, BOUNDS_LINE, BOUNDS_MARK, words};
+use crate::text::unicode::is_mark;
 use serde_json::Value;
-use unicode_normalization::char::is_combining_mark;
 
 /// The longest result that passes uncut.
 #[derive(Clone, Copy, Debug)]
@@ -245,7 +245,7 @@ fn border(text: &str, at: usize, behind: bool) -> usize {
 fn joined(before: &str, last: char, next: char) -> bool {
     let flag = |c: char| matches!(c, '\u{1F1E6}'..='\u{1F1FF}');
     let hangul = |c: char| matches!(c, '\u{1160}'..='\u{11FF}');
-    is_combining_mark(next)
+    is_mark(next)
         || matches!(next, '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}' | '\u{E0020}'..='\u{E007F}' | '\u{200C}')
         || last == '\u{200D}'
         || last == '\r' && next == '\n'

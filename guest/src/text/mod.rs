@@ -10,5 +10,5 @@ pub mod periods;
 pub mod quotes;
 pub mod search;
 pub mod segment;
-mod unicode;
+pub mod unicode;
 pub mod words;

@@ -12,6 +12,8 @@ struct Tables {
     apart: Vec<char>,
     classes: Vec<(char, u8)>,
     pairs: Vec<((char, char), char)>,
+    /// The first and the last of each range.
+    marks: Vec<(char, char)>,
 }
 
 fn tables() -> &'static Tables {
@@ -38,6 +40,10 @@ fn tables() -> &'static Tables {
         while let (Some(first), Some(second), Some(whole)) = (chars.next(), chars.next(), chars.next()) {
             out.pairs.push(((first, second), whole));
         }
+        let mut chars = part().chars();
+        while let (Some(first), Some(last)) = (chars.next(), chars.next()) {
+            out.marks.push((first, last));
+        }
         out.pairs.sort_unstable_by_key(|(pair, _)| *pair);
         out
     })
@@ -50,6 +56,15 @@ pub fn combining_class(c: char) -> u8 {
     }
     let classes = &tables().classes;
     classes.binary_search_by_key(&c, |e| e.0).map_or(0, |at| classes[at].1)
+}
+
+/// Whether a character is a mark on the one before it (general category M).
+pub fn is_mark(c: char) -> bool {
+    if c < '\u{300}' {
+        return false;
+    }
+    let marks = &tables().marks;
+    marks.get(marks.partition_point(|m| m.1 < c)).is_some_and(|m| m.0 <= c)
 }
 
 /// The text in its compatibility form, composed (NFKC).
@@ -148,6 +163,7 @@ mod tests {
             assert_eq!(nfkc(&text), text.nfkc().collect::<String>(), "{c:?}");
             let class = unicode_normalization::char::canonical_combining_class(c);
             assert_eq!(combining_class(c), class, "{c:?}");
+            assert_eq!(is_mark(c), unicode_normalization::char::is_combining_mark(c), "{c:?}");
         }
     }
 
