@@ -19,6 +19,7 @@ from .documents import InputError
 from .evaluate import KINDS
 from .labels import SURFACES
 from .screen import Screen, screen
+from .settings import GUARDS
 from .types import EngineError, LedgerError, SaysoError, SettingsError
 
 CLEAN, FINDINGS, USAGE, INTERNAL = 0, 1, 2, 3
@@ -81,6 +82,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command("status", _status, "tell modes, engine and ledger of this installation", "  sayso status")
     _add_check(command("check", _check, "judge one note after one session", _CHECK_EXAMPLE))
     _add_report(command("report", _report, "tell what was found, when and in which session", _REPORT_EXAMPLE))
+    _add_audit(command("audit", _audit, "list calls, results, notes and marks as they happened", _AUDIT_EXAMPLE))
+    started = command("reset", _reset, "start the count of equal calls again", "  sayso reset")
+    started.add_argument("--session", default="", metavar="ID", help="only in this session (default: in all)")
+    cleared = command(
+        "clear", _clear, "remove every text that the ledger keeps; the chain goes on", "  sayso clear --yes"
+    )
+    cleared.add_argument("--yes", action="store_true", help="do it: it can't be undone")
     _add_scan(command("scan", _scan, "check what already stands in memory and skills", _SCAN_EXAMPLE))
     _add_verify(command("verify", _verify, "check every entry of the ledger", _VERIFY_EXAMPLE))
     _add_eval(command("eval", _eval, "measure the guards on labelled files", _EVAL_EXAMPLE))
@@ -125,6 +133,12 @@ The session is a JSON array or JSON Lines of {"role", "text"}, oldest first; a r
 _REPORT_EXAMPLE = """\
   sayso report --since 7d
   sayso report --since 2026-11-01 --session 20261104_101500_a1b2c3 --json"""
+_AUDIT_EXAMPLE = """\
+  sayso audit --since 1h
+  sayso audit --guard loops --tool terminal --json
+  sayso audit --follow
+
+Shows sizes, durations and what was decided; never arguments, results or words."""
 _SCAN_EXAMPLE = """\
   sayso scan
   sayso scan --home ~/.hermes --html scan.html
@@ -161,6 +175,18 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", default="", metavar="WHEN", help="only from then on: 30m, 24h, 7d, or a date")
     parser.add_argument("--all", action="store_true", help="also claims that passed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_audit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--session", default="", metavar="ID", help="only this session")
+    parser.add_argument("--since", default="", metavar="WHEN", help="only from then on: 30m, 24h, 7d, or a date")
+    parser.add_argument("--until", default="", metavar="WHEN", help="only before then")
+    parser.add_argument(
+        "--guard", default="", metavar="GUARD", choices=("", *GUARDS), help="only where this guard spoke"
+    )
+    parser.add_argument("--tool", default="", metavar="TOOL", help="only calls and results of this tool")
+    parser.add_argument("--follow", action="store_true", help="go on showing what happens, until Ctrl-C")
+    parser.add_argument("--json", action="store_true", help="print JSON; one object a line with --follow")
 
 
 def _add_scan(parser: argparse.ArgumentParser) -> None:
@@ -213,6 +239,25 @@ def _report(arguments: argparse.Namespace, out: Screen) -> int:
     from .report import report
 
     return report(arguments.session, arguments.since, arguments.all, arguments.json, out)
+
+
+def _audit(arguments: argparse.Namespace, out: Screen) -> int:
+    from .audit import audit
+
+    named = arguments
+    return audit(named.session, named.since, named.until, named.guard, named.tool, named.follow, named.json, out)
+
+
+def _reset(arguments: argparse.Namespace, out: Screen) -> int:
+    from .audit import reset
+
+    return reset(arguments.session, out)
+
+
+def _clear(arguments: argparse.Namespace, out: Screen) -> int:
+    from .audit import clear
+
+    return clear(arguments.yes, out)
 
 
 def _scan(arguments: argparse.Namespace, out: Screen) -> int:

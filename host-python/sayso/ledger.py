@@ -224,6 +224,16 @@ class Ledger:
         with self._ready():
             return self._store().drop_bodies(before_at)
 
+    def clear(self, event_id: str, at: int, row: str) -> int:
+        """Removes all bodies and adds an entry that says so, at once; gives their number. Other processes notice it."""
+        row = checked_row(row)
+        with self._ready():
+            if not self._usable() or self._file is None:
+                raise LedgerError(f"The ledger {self.path} can't be written now: {self.trouble}")
+            seq, digest, dropped = self._file.clear(event_id, at, row)
+            self._wrote(seq, digest, "")
+            return dropped
+
     def export(self, path: Path) -> int:
         """Writes all entries with their hashes to `path` as JSON Lines (`export.verify_export` checks them)."""
         with self._ready():

@@ -15,6 +15,7 @@ from typing import Any
 from . import __version__
 from .chain import Checkpoint
 from .documents import InputError, read_text
+from .head import HeadFile
 from .keys import Key
 from .ledger import Ledger
 from .opening import opener
@@ -57,12 +58,16 @@ def status(out: Screen) -> int:
 
 def _ledger_status(settings: Settings, out: Screen) -> None:
     try:
-        with opened_ledger(settings) as (ledger, _):
+        with opened_ledger(settings) as (ledger, key):
             if ledger is None:
                 out.pair("ledger", f"none yet; it will be made in {settings.folder}")
                 return
             days = f"bodies are kept {settings.retention_days} days"
-            out.pair("ledger", f"{ledger.size()} entries in {ledger.path}; {days}")
+            bytes_ = ledger.path.stat().st_size
+            out.pair("ledger", f"{ledger.size()} entries in {ledger.path} ({bytes_:,} bytes); {days}")
+            out.pair("storage", ledger.state)
+            noted = HeadFile(ledger.path.with_name("head"), key).read().checkpoint if key is not None else None
+            out.pair("noted head", f"of {noted.size} entries, in the file beside it" if noted else "none yet")
             if ledger.trouble:
                 out.pair("", ledger.trouble, "warn")
     except LedgerError as error:
@@ -94,7 +99,7 @@ def report(session: str, since: str, passed_too: bool, as_json: bool, out: Scree
     if not passed_too:
         found = [one for one in found if one["finding"].get("level") != "info"]
     if as_json:
-        out.json({"findings": [{**_flat(one), "when": _when(one["at"])} for one in found]})
+        out.json({"findings": [{**_flat(one), "when": when(one["at"])} for one in found]})
     elif not found:
         out.line("Nothing found." if ledger is not None else f"Nothing recorded yet in {settings.folder}.")
     else:
@@ -169,7 +174,7 @@ def _show(found: list[dict[str, Any]], out: Screen) -> None:
         where = str(one.get("reference") or one.get("surface") or "")
         rows.append(
             (
-                _when(one["at"])[:16].replace("T", " "),
+                when(one["at"])[:16].replace("T", " "),
                 str(one.get("session", "")),
                 where,
                 rule,
@@ -189,7 +194,7 @@ def _flat(one: dict[str, Any]) -> dict[str, Any]:
     return {"entry": one.get("id"), **known, "claim": one.get("text") or None, **rest}
 
 
-def _when(at: object) -> str:
+def when(at: object) -> str:
     """Milliseconds since 1970 as local time, ISO 8601 to the second."""
     try:
         return datetime.fromtimestamp(int(str(at)) / 1000, UTC).astimezone().isoformat(timespec="seconds")

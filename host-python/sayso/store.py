@@ -28,9 +28,11 @@ from .types import LedgerError
 _CHUNK = 256
 _JOINED = """SELECT e.seq, e.event_id, e.session, e.kind, e.at, e.row, e.commitment, e.prev_hash, e.hash, e.seal,
   b.salt, b.body FROM entries e LEFT JOIN bodies b ON b.seq = e.seq"""
-#: The session and all that it continues, also where somebody wrote a circle.
+#: Calls and results that are loaded into an engine at most: more than a loop can be long.
+CALLS = 128
+#: The session and all that it continues, also where somebody wrote a circle; marks without a session are everybody's.
 _FAMILY = """WITH RECURSIVE family (session) AS (
-  VALUES (?1) UNION SELECT s.parent FROM sessions s JOIN family f ON s.session = f.session) """
+  VALUES (?1), ('') UNION SELECT s.parent FROM sessions s JOIN family f ON s.session = f.session) """
 
 
 class Entry(NamedTuple):
@@ -93,19 +95,39 @@ class Store:
         self, event_id: str, session: str, kind: str, at: int, row: str, body: str, parent: str
     ) -> tuple[int, bytes]:
         """Adds one entry in one transaction; gives its number and its hash."""
-        salt = secrets.token_bytes(32) if body else b""
-        committed = commitment(salt, body) if body else b""
         with self._translated(), self._transaction("IMMEDIATE"):
-            seq, previous = self.head()
-            seq += 1
-            digest = entry_hash(seq, previous, event_id, session, kind, at, row, committed)
-            values = (seq, event_id, session, kind, at, row, committed, previous, digest, self.seal(digest))
-            self._connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
-            if body:
-                self._connection.execute("INSERT INTO bodies VALUES (?, ?, ?)", (seq, salt, body))
-            self._add_nodes(seq - 1, leaf_hash(previous), leaf_hash(digest))
+            seq, digest = self._insert(event_id, session, kind, at, row, body)
             if parent:
                 self._link(session, parent)
+        return seq, digest
+
+    def clear(self, event_id: str, at: int, row: str) -> tuple[int, bytes, int]:
+        """Removes every body and salt and adds the entry that says so, in one transaction; gives its number, its hash
+        and how many bodies there were."""
+        with self._translated():
+            self._connection.execute("PRAGMA secure_delete = ON")
+            try:
+                with self._transaction("IMMEDIATE"):
+                    dropped = self._connection.execute("DELETE FROM bodies").rowcount
+                    until = max(at + 1, self.dropped_before() or 0)
+                    self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('dropped_before', ?)", (str(until),))
+                    seq, digest = self._insert(event_id, "", "mark", at, row, "")
+            finally:
+                self._connection.execute("PRAGMA secure_delete = OFF")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return seq, digest, int(dropped)
+
+    def _insert(self, event_id: str, session: str, kind: str, at: int, row: str, body: str) -> tuple[int, bytes]:
+        salt = secrets.token_bytes(32) if body else b""
+        committed = commitment(salt, body) if body else b""
+        seq, previous = self.head()
+        seq += 1
+        digest = entry_hash(seq, previous, event_id, session, kind, at, row, committed)
+        values = (seq, event_id, session, kind, at, row, committed, previous, digest, self.seal(digest))
+        self._connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        if body:
+            self._connection.execute("INSERT INTO bodies VALUES (?, ?, ?)", (seq, salt, body))
+        self._add_nodes(seq - 1, leaf_hash(previous), leaf_hash(digest))
         return seq, digest
 
     def link(self, session: str, parent: str) -> None:
@@ -155,17 +177,20 @@ class Store:
             return [name for (name,) in self._connection.execute(query, (session,))]
 
     def of_session(self, session: str, after: int, most: int) -> tuple[list[int], list[int]]:
-        """The newest entries of the family of `session`, and the newest writes of all others; ascending."""
-        own = "SELECT seq FROM entries WHERE session IN (SELECT session FROM family) AND seq > ?2"
+        """The newest entries of the family of `session`, and the newest writes of all others; ascending. Of its calls
+        only the last few: they are many, and must not crowd out what the user said."""
+        mine = "SELECT seq FROM entries WHERE session IN (SELECT session FROM family) AND seq > ?2 AND kind"
+        own = f"{mine} NOT IN ('call', 'result')"
+        calls = f"{mine} IN ('call', 'result')"
         other = (
             "SELECT seq FROM entries WHERE kind = 'write' AND session NOT IN (SELECT session FROM family) AND seq > ?2"
         )
         found = []
         with self._translated():
-            for query in (own, other):
-                rows = self._connection.execute(f"{_FAMILY}{query} ORDER BY seq DESC LIMIT ?3", (session, after, most))
+            for query, limit in ((own, most), (other, most), (calls, CALLS)):
+                rows = self._connection.execute(f"{_FAMILY}{query} ORDER BY seq DESC LIMIT ?3", (session, after, limit))
                 found.append([seq for (seq,) in rows][::-1])
-        return found[0], found[1]
+        return sorted(found[0] + found[2]), found[1]
 
     def numbered(self, numbers: list[int]) -> Iterator[Entry]:
         """The entries with these numbers, in the order of the list; ones that are gone are left out."""
