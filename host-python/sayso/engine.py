@@ -71,6 +71,10 @@ class Engine:
             raise EngineError("broken", f"the engine's component does not export {_GUARD}: reinstall sayso")
         self._methods: dict[str, Method] = {}
 
+    def imports(self) -> list[str]:
+        """What the component asks of its host: nothing, for one that sayso ships."""
+        return sorted(self._component.type.imports(self._sandbox))
+
     @classmethod
     def shared(cls, cache: Path | None = None, *, secret: bytes = b"") -> Engine:
         """The engine of this process, made from the packaged component at the first call."""

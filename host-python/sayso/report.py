@@ -15,6 +15,7 @@ from typing import Any
 from . import __version__
 from .chain import Checkpoint
 from .documents import InputError, read_text
+from .engine import Engine
 from .head import HeadFile
 from .keys import Key
 from .ledger import Ledger
@@ -38,6 +39,7 @@ def status(out: Screen) -> int:
         languages = ", ".join(str(tag) for tag in about.get("languages", []))
         out.pair("engine", f"{about.get('engine', '?')}, {about.get('rules', '?')} rules; languages: {languages}")
         guards = about.get("guards")
+        out.pair("imports", ", ".join(Engine.shared().imports()) or "none: it can reach nothing outside its sandbox")
     except EngineError as error:
         out.pair("engine", f"not working: {error}", "bad")
     out.pair("profile", settings.profile)

@@ -115,6 +115,7 @@ def test_status_tells_where_things_are(settings: Settings) -> None:
     Agent(settings).poll()
     out = " ".join(call("status")[1].split())
     assert "storage file" in out
+    assert "imports none" in out
     assert "bytes" in out
     assert "noted head" in out
     assert "loops enforce" in out

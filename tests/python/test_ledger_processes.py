@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from ledger_watched import HOST, Watched, edit, fill, key_in, ledger_in, row
 from sayso.keys import Key
 from sayso.ledger import Ledger
@@ -70,6 +71,20 @@ def test_eight_processes_append_two_hundred_entries_each(tmp_path: Path) -> None
         lines = [json.loads(line)["body"] for line in ledger.entries("w3")]
         assert lines == [f"w3 says {number}" for number in range(200)]
     assert set(os.listdir(folder)) == {"ledger.db", "key", "head", "lock"}
+
+
+@pytest.mark.slow
+def test_eight_processes_append_two_thousand_entries_each(tmp_path: Path) -> None:
+    folder = tmp_path / "sayso"
+    writers = [writer(folder, f"w{index}", 2_000) for index in range(8)]
+    for process in writers:
+        begin(process)
+    numbers = [int(line) for process in writers for line in process.communicate()[0].split()]
+    assert sorted(numbers) == list(range(1, 16_001))
+    with Ledger.open(folder / "ledger.db", key_in(tmp_path), strict=True) as ledger:
+        found = ledger.verify()
+        assert found.ok, found.fault
+        assert found.size == 16_000
 
 
 def test_a_process_killed_at_any_moment_leaves_a_ledger_that_verifies(tmp_path: Path) -> None:
