@@ -12,7 +12,7 @@ use crate::setup::DEVELOPMENT;
 use crate::workspace::Workspace;
 
 /// What the corpus is labelled for, each with files that start with its name.
-const KINDS: [&str; 2] = ["claims", "verdicts"];
+const KINDS: [&str; 5] = ["claims", "verdicts", "repetition", "calls", "credentials"];
 
 /// Measures the given files, or the whole corpus when there are none.
 pub fn eval(workspace: &Workspace, kind: Option<&str>, files: &[PathBuf], as_table: bool) -> Result<()> {
@@ -94,12 +94,17 @@ const JUDGED: Columns = Columns {
     shares: &["accuracy"],
 };
 
-/// One table: a row for all, then one a language.
+const SEQUENCES: Columns = Columns {
+    counts: &[("rows", "sequences"), ("right", "right")],
+    shares: &["accuracy"],
+};
+
+/// One table: a row for all, then one a language where there are languages.
 fn markdown(kind: &str, measured: &Value) -> Result<String> {
-    let columns = if measured.get("accuracy").is_some() {
-        JUDGED
-    } else {
-        FOUND
+    let columns = match kind {
+        "calls" => SEQUENCES,
+        _ if measured.get("accuracy").is_some() => JUDGED,
+        _ => FOUND,
     };
     let titles = columns
         .counts
@@ -113,11 +118,8 @@ fn markdown(kind: &str, measured: &Value) -> Result<String> {
         .chain(columns.shares.iter().map(|_| "---"));
     let mut lines = vec![line(kind, titles), line("---", rules)];
     lines.push(line("all", columns.cells(measured)?));
-    let languages = measured
-        .pointer("/by/lang")
-        .and_then(Value::as_object)
-        .context("no by.lang")?;
-    for (language, part) in languages {
+    let languages = measured.pointer("/by/lang").and_then(Value::as_object);
+    for (language, part) in languages.into_iter().flatten() {
         lines.push(line(
             language,
             columns.cells(part).with_context(|| format!("by.lang.{language}"))?,
@@ -174,6 +176,15 @@ mod tests {
             format!(
                 "| claims | rows | precision | recall |\n| --- | ---: | --- | --- |\n| all | {row}\n| en | {row}\n"
             )
+        );
+    }
+
+    #[test]
+    fn sequences_have_no_languages() {
+        let measured = json!({"rows": 4, "right": 3, "accuracy": 0.75, "wilson": {"accuracy": [0.301, 0.954]}});
+        assert_eq!(
+            markdown("calls", &measured).expect("a table"),
+            "| calls | sequences | right | accuracy |\n| --- | ---: | ---: | --- |\n| all | 4 | 3 | 0.750 (0.301 to 0.954) |\n"
         );
     }
 
