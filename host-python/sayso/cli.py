@@ -90,6 +90,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     cleared.add_argument("--yes", action="store_true", help="do it: it can't be undone")
     _add_scan(command("scan", _scan, "check what already stands in memory and skills", _SCAN_EXAMPLE))
+    files = command(
+        "scan-files",
+        _scan_files,
+        "tell which text files look like a model stuck in a loop",
+        "  sayso scan-files src docs",
+    )
+    files.add_argument("names", metavar="DIR", nargs="+", help="folders, or single files")
+    files.add_argument("--json", action="store_true", help="print one JSON object for each file found, then the counts")
+    files.add_argument(
+        "--half", choices=("calibrate", "check"), default="", help="only one half of the files, by their content"
+    )
     _add_verify(command("verify", _verify, "check every entry of the ledger", _VERIFY_EXAMPLE))
     _add_eval(command("eval", _eval, "measure the guards on labelled files", _EVAL_EXAMPLE))
     command("doctor", _doctor, "look for what keeps sayso from working, and tell what mends it", "  sayso doctor")
@@ -155,6 +166,7 @@ _EVAL_EXAMPLE = """\
   sayso eval verdicts corpus/cases/verdicts.jsonl --json
   sayso eval calls corpus/cases/calls.jsonl
   sayso eval credentials corpus/cases/credentials.jsonl
+  sayso eval repetition corpus/cases/repetition.jsonl
 
 A claim counts for the expected one with which its span overlaps most, one to one. Accuracy is right / (expected +
 invented); false pass and false fail count claims that were found and judged the wrong way round."""
@@ -270,6 +282,15 @@ def _scan(arguments: argparse.Namespace, out: Screen) -> int:
         out.talk(f"sayso: {problem}")
     named = arguments
     return scan(named.home, named.json, named.html, named.session_limit, opener(mine), mine, out)
+
+
+def _scan_files(arguments: argparse.Namespace, out: Screen) -> int:
+    from .opening import opener
+    from .scan_files import scan_files
+    from .settings import from_hermes
+
+    judge = opener(from_hermes()[0])
+    return scan_files(arguments.names, judge, out, arguments.json, arguments.half)
 
 
 def _verify(arguments: argparse.Namespace, out: Screen) -> int:

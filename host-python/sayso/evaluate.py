@@ -17,7 +17,7 @@ from .opening import Opener
 from .screen import Advance, Screen
 from .types import Event, Finding, Message, Origin, Role, Surface, Write
 
-KINDS = ("claims", "verdicts", "calls", "credentials")
+KINDS = ("claims", "verdicts", "calls", "credentials", "repetition")
 _SAID_BY: dict[str, tuple[Role, Origin]] = {
     "user": ("user", "human"),
     "assistant": ("assistant", "model"),
@@ -109,6 +109,10 @@ def evaluate(kind: str, files: Sequence[str], judge: Opener, screen: Screen, as_
         from .evaluate_credentials import evaluate_credentials
 
         return evaluate_credentials(list(files), judge, screen, as_json, show_wrong)
+    if kind == "repetition":
+        from .evaluate_repetition import evaluate_repetition
+
+        return evaluate_repetition(list(files), judge, screen, as_json, show_wrong)
     if kind == "claims":
         claims = claim_rows(list(files))
         with screen.progress(len(claims), "claims") as advance:

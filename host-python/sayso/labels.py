@@ -133,6 +133,11 @@ def credential_rows(names: list[str]) -> list[CredentialRow]:
     return [_credential_row(fields) for name in names for fields in _rows(name, tagged=False)]
 
 
+def labelled_rows(name: str) -> Iterator[Fields]:
+    """The objects of one file whose rows have no language."""
+    return _rows(name, tagged=False)
+
+
 def _rows(name: str, tagged: bool = True) -> Iterator[Fields]:
     """The objects of one file, each with an id that no earlier row of the file has."""
     lines: dict[str, int] = {}
