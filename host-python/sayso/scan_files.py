@@ -62,8 +62,8 @@ def scan_files(names: Sequence[str], judge: Opener, screen: Screen, as_json: boo
     begun = time.monotonic()
     # The number is not known before the end: counting would read every folder twice.
     with screen.progress(0, "files") as advance:
-        for path in _files(names):
-            text = _text(path, counts)
+        for path in walked(names):
+            text = text_of(path, counts)
             if text is None or (half and half_of(text) != half):
                 continue
             counts.files += 1
@@ -85,7 +85,7 @@ def half_of(content: bytes) -> str:
     return "check" if hashlib.sha256(content).digest()[0] & 1 else "calibrate"
 
 
-def _files(names: Sequence[str]) -> Iterator[Path]:
+def walked(names: Sequence[str]) -> Iterator[Path]:
     """Regular files, by name, folders first opened when they come up."""
     for name in names:
         path = Path(name)
@@ -97,7 +97,8 @@ def _files(names: Sequence[str]) -> Iterator[Path]:
             yield path
 
 
-def _text(path: Path, counts: Counts) -> bytes | None:
+def text_of(path: Path, counts: Counts) -> bytes | None:
+    """The content of a text file; `None`, counted, for any other."""
     try:
         if path.is_symlink() or not path.is_file():
             return None

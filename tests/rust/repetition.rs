@@ -10,7 +10,7 @@ use sayso_engine::check::Session;
 use sayso_engine::event::{Call, Event, Occasion};
 use sayso_engine::guards::repetition::stream::{Loop, Stream};
 use sayso_engine::guards::repetition::{Repetition, collapsed, judge};
-use sayso_engine::text::periods::{Run, runs};
+use sayso_engine::text::periods::{Run, outer_runs, runs};
 use sayso_engine::verdict::Action;
 use serde_json::{Value, json};
 
@@ -292,7 +292,7 @@ fn repetitive() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn runs_equal_the_oracle(text in repetitive(), least in 0_usize..40) {
@@ -311,5 +311,21 @@ proptest! {
             prop_assert!(text.is_char_boundary(one.span.0) && text.is_char_boundary(one.span.1));
             prop_assert!(text.is_char_boundary(one.span.0 + one.unit) && one.span.0 + one.unit <= one.span.1);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn long_runs_equal_the_oracle(text in prop::collection::vec(repetitive(), 1..3).prop_map(|parts| parts.concat())) {
+        let expected = oracle(&text, 96);
+        let outer = outer_runs(&text, 96);
+        prop_assert_eq!(runs(&text, 96), expected.clone());
+        for run in &expected {
+            let reached = |o: &Run| o.start < run.end && run.start < o.end && o.len() >= 4 * o.period;
+            prop_assert!(outer.iter().any(|o| o == run || reached(o)), "{:?} is not in {:?}", run, outer);
+        }
+        prop_assert!(outer.iter().all(|o| expected.contains(o)));
     }
 }

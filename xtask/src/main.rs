@@ -78,6 +78,14 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// Count how often ordinary files repeat themselves (without arguments: where installed packages stand)
+    ///
+    /// Writes corpus/rules/repetition-background.toml from half of the files, chosen by their content. Counts only: no
+    /// name of a file and no text. `sayso scan-files --half check` looks at the other half.
+    Calibrate {
+        /// Folders with text files
+        folders: Vec<PathBuf>,
+    },
     /// Make again all that is generated and committed: the component, the README's table of measures
     Bless,
 }
@@ -102,6 +110,7 @@ fn perform(task: Task) -> Result<()> {
         Task::Ci => ci::ci(&workspace),
         Task::Eval { kind, files, table } => eval::eval(&workspace, kind.as_deref(), &files, table),
         Task::Bench { json } => bench::bench(&workspace, json),
+        Task::Calibrate { folders } => bench::calibrate(&workspace, &folders),
         Task::Bless => bless::bless(&workspace),
     }
 }

@@ -6,6 +6,7 @@
 //! logarithm of linear whatever the text; every run that is reported was also compared byte by byte.
 
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// A part of a text that is its own copy, moved by a period. It can't be extended to either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,20 +39,198 @@ const NEAR: usize = 256;
 
 /// Every run of at least `least` bytes with a period of at most [`PERIOD_MAX`], by where it begins, then by period.
 pub fn runs(text: &[u8], least: usize) -> Vec<Run> {
-    let mut finder = Finder::new(text, least);
+    let mut found = Vec::new();
+    for area in areas(text, least) {
+        search(text, least, area.start..area.end, &mut found);
+    }
+    settled(text, least, found)
+}
+
+/// Like [`runs`], but where one run of four copies or more is half of an area that repeats, runs that reach into it may be left out.
+/// Of long loops this takes a fraction of the time.
+pub fn outer_runs(text: &[u8], least: usize) -> Vec<Run> {
+    let mut found = Vec::new();
+    for area in areas(text, least) {
+        let Some(run) = main_run(text, &area) else {
+            search(text, least, area.start..area.end, &mut found);
+            continue;
+        };
+        // What begins or ends in it may go beyond it.
+        let border = 2 * run.period + least;
+        let (front, back) = (run.start + border, run.end - border.min(run.end));
+        found.push(run);
+        if front < back {
+            search(text, least, area.start..front.min(area.end), &mut found);
+            search(text, least, back.max(area.start)..area.end, &mut found);
+        } else {
+            search(text, least, area.start..area.end, &mut found);
+        }
+    }
+    settled(text, least, found)
+}
+
+/// Sorted, each once, and compared byte by byte.
+fn settled(text: &[u8], least: usize, found: Vec<Run>) -> Vec<Run> {
+    // Sorted by a heap: a tenth of the code that the sort of slices takes.
+    let mut found = BinaryHeap::from(found).into_sorted_vec();
+    found.dedup();
+    found.retain(|r| r.len() >= least && text[r.start..r.end - r.period] == text[r.start + r.period..r.end]);
+    found
+}
+
+/// Finds the runs of a part of the text; those that reach its ends are followed beyond them.
+fn search(text: &[u8], least: usize, part: Range<usize>, found: &mut Vec<Run>) {
+    let mut finder = Finder::new(&text[part.clone()], least);
     let mut stacks = [Vec::new(), Vec::new()];
     let (mut key, mut flipped) = (0_u64, 0_u64);
-    for (i, &byte) in text.iter().enumerate().rev() {
+    for (i, &byte) in finder.text.iter().enumerate().rev() {
         key = key >> 8 | u64::from(byte) << 56;
         flipped = flipped >> 8 | u64::from(!byte) << 56;
         finder.root(i, key, &mut stacks[0], false);
         finder.root(i, flipped, &mut stacks[1], true);
     }
-    // Sorted by a heap: a tenth of the code that the sort of slices takes.
-    let mut found = BinaryHeap::from(finder.found).into_sorted_vec();
-    found.dedup();
-    found.retain(|r| text[r.start..r.end - r.period] == text[r.start + r.period..r.end]);
-    found
+    for run in finder.found {
+        let mut run = Run {
+            start: run.start + part.start,
+            end: run.end + part.start,
+            ..run
+        };
+        if run.start == part.start || run.end == part.end {
+            run = grown(text, run);
+        }
+        found.push(run);
+    }
+}
+
+/// A run, as far as it goes to both sides.
+fn grown(text: &[u8], mut run: Run) -> Run {
+    let period = run.period;
+    run.end += same(&text[run.end - period..text.len() - period], &text[run.end..]);
+    let (left, right) = (&text[..run.start], &text[..run.start + period]);
+    run.start -= left
+        .iter()
+        .rev()
+        .zip(right.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    run
+}
+
+/// Bytes of which [`Sieve`] takes a hash; and every so many bytes it keeps one. A part that stands twice and is as long as both
+/// together is seen.
+const GRAM: usize = 32;
+const KEPT_EVERY: usize = 16;
+
+/// A part of the text that may hold runs.
+struct Area {
+    start: usize,
+    end: usize,
+    /// Where a copy of something ends, and how far before it the other one does: the nearest.
+    nearest: (usize, usize),
+}
+
+/// The parts of a text that may hold runs of `least` bytes: where one gram after the other was seen before, not farther back than
+/// such a part is long. All other parts hold none.
+fn areas(text: &[u8], least: usize) -> Vec<Area> {
+    let whole = Area {
+        start: 0,
+        end: text.len(),
+        nearest: (0, 0),
+    };
+    if least < 2 * (GRAM + KEPT_EVERY) {
+        return vec![whole];
+    }
+    let mut out: Vec<Area> = Vec::new();
+    let bits = (text.len() / KEPT_EVERY * 2).next_power_of_two().ilog2().max(4);
+    let mut kept = vec![(0_u32, 0_u32); 1 << bits];
+    let mut hash = 0_u32;
+    // The chain of grams seen before: the end of the first, of the last, and the nearest.
+    let mut chain: Option<(usize, usize, (usize, usize))> = None;
+    for (i, &byte) in text.iter().enumerate() {
+        hash = (hash << 1).wrapping_add(u32::from(byte).wrapping_add(1).wrapping_mul(0x9E37_79B1));
+        let mut slot = (hash.wrapping_mul(0x85EB_CA6B) >> (32 - bits)) as usize;
+        while kept[slot].1 != 0 && kept[slot].0 != hash {
+            slot = (slot + 1) & ((1 << bits) - 1);
+        }
+        if kept[slot].1 != 0 && i >= GRAM {
+            let distance = i - kept[slot].1 as usize;
+            chain = match chain {
+                Some((first, last, nearest)) if i - last <= KEPT_EVERY => {
+                    Some((first, i, if distance < nearest.1 { (i, distance) } else { nearest }))
+                }
+                past => {
+                    past.iter().for_each(|&c| add(&mut out, c, text.len()));
+                    Some((i, i, (i, distance)))
+                }
+            };
+        }
+        if i % KEPT_EVERY == 0 && i >= GRAM {
+            kept[slot] = (hash, i as u32);
+        }
+    }
+    chain.iter().for_each(|&c| add(&mut out, c, text.len()));
+    out
+}
+
+/// Adds the area of a chain, joined with those before it that it reaches into.
+fn add(areas: &mut Vec<Area>, (first, last, nearest): (usize, usize, (usize, usize)), length: usize) {
+    // A run whose second copy begins here is at most so much longer than the chain.
+    let period = last - first + 2 * (GRAM + KEPT_EVERY);
+    if nearest.1 > period {
+        return;
+    }
+    let mut area = Area {
+        start: first.saturating_sub(period + GRAM + KEPT_EVERY),
+        end: (last + KEPT_EVERY + 1).min(length),
+        nearest,
+    };
+    while let Some(before) = areas.pop_if(|before| before.end >= area.start) {
+        area.start = area.start.min(before.start);
+        if before.nearest.1 < area.nearest.1 {
+            area.nearest = before.nearest;
+        }
+    }
+    areas.push(area);
+}
+
+/// The run around the nearest copy in an area, if it has four copies and is half of the area.
+fn main_run(text: &[u8], area: &Area) -> Option<Run> {
+    let (at, distance) = area.nearest;
+    if distance == 0 || area.end - area.start < 1024 {
+        return None;
+    }
+    let run = grown(
+        text,
+        Run {
+            start: at - distance,
+            end: at,
+            period: distance,
+        },
+    );
+    if run.len() < 4 * distance || run.len() * 2 < area.end - area.start {
+        return None;
+    }
+    let period = root(&text[run.start..run.start + distance]);
+    Some(grown(text, Run { period, ..run }))
+}
+
+/// Bytes of the shortest word that a word consists of (Morris and Pratt).
+fn root(word: &[u8]) -> usize {
+    let mut borders = vec![0_u32; word.len()];
+    let mut border = 0;
+    for i in 1..word.len() {
+        while border > 0 && word[i] != word[border] {
+            border = borders[border - 1] as usize;
+        }
+        border += usize::from(word[i] == word[border]);
+        borders[i] = border as u32;
+    }
+    let period = word.len() - border;
+    if word.len().is_multiple_of(period) {
+        period
+    } else {
+        word.len()
+    }
 }
 
 /// A place on a stack, and the eight bytes that follow it.

@@ -2,7 +2,6 @@
 
 use super::{Repetition, Rule, limits};
 use crate::verdict::{Finding, GuardName, Level};
-use serde_json::{Value, json};
 
 /// A rule as `corpus/rules/repetition.toml` has it.
 #[derive(Clone, Copy, Debug)]
@@ -63,20 +62,21 @@ pub fn finding(text: &str, path: &str, found: &Repetition) -> Finding {
         ),
         evidence: Vec::new(),
         suggestion: rule.suggestion.to_owned(),
-        facts: facts(text.len(), found, rarity).to_string(),
+        facts: facts(text.len(), found, rarity),
     }
 }
 
 /// Numbers only: they are stored, and rows hold no text.
-fn facts(bytes: usize, found: &Repetition, rarity: Option<(u32, u32)>) -> Value {
-    let mut out = json!({
-        "period": found.period, "copies": found.copies, "unit_bytes": found.unit, "text_bytes": bytes,
-        "score": found.score,
-    });
-    if let Some((files, of)) = rarity {
-        out["rarity"] = json!({"files": files, "of": of});
-    }
-    out
+fn facts(bytes: usize, found: &Repetition, rarity: Option<(u32, u32)>) -> String {
+    let rarity = rarity.map(|(files, of)| format!(",\"rarity\":{{\"files\":{files},\"of\":{of}}}"));
+    format!(
+        "{{\"period\":{},\"copies\":{},\"unit_bytes\":{},\"text_bytes\":{bytes},\"score\":{}{}}}",
+        found.period,
+        found.copies,
+        found.unit,
+        found.score,
+        rarity.unwrap_or_default()
+    )
 }
 
 /// How many ordinary files repeat as much, and of how many.

@@ -120,8 +120,10 @@ pub fn shape(unit: &str, after: Option<&str>) -> Shape {
     }
     let (mut words, mut pairs, mut commas, mut digits, mut marks) = (0, 0, 0, 0, 0);
     let mut last = Kind::Mark;
-    let mut count = |token: Token| {
+    let mut count = |token: &Token| {
         match token.kind {
+            // A byte of an erased area, as hex: ff.
+            Kind::Word if token.chars == 1 && token.written > 1 && !token.dense => digits += 1,
             Kind::Word => {
                 words += 1;
                 pairs += usize::from(last == Kind::Word && (token.before == Gap::Space || token.dense));
@@ -151,7 +153,7 @@ pub fn shape(unit: &str, after: Option<&str>) -> Shape {
             (false, false) => Shape::Fill,
         };
     }
-    if pairs == 0 && commas >= words && after.is_none_or(closes) {
+    if pairs == 0 && commas > 0 && commas + 1 >= words && after.is_none_or(closes) {
         return Shape::List;
     }
     if words <= 2 { Shape::Word } else { Shape::Words }

@@ -80,7 +80,7 @@ impl Repetition {
 
 /// What repeats in a text: loops in the order of the text, then what is only noted.
 pub fn judge(text: &str) -> Vec<Repetition> {
-    let runs = longest(periods::runs(text.as_bytes(), limits::RUN_BYTES));
+    let runs = longest(periods::outer_runs(text.as_bytes(), limits::RUN_BYTES));
     let mut loops: Vec<Repetition> = Vec::new();
     let mut noted: Vec<Repetition> = Vec::new();
     for run in &runs {
@@ -147,7 +147,7 @@ fn regions(text: &str) -> Vec<Region> {
     let mut out = Vec::new();
     let mut tokens = Tokens::default();
     let is_loop = |region: &Region| region.is_loop(text.len());
-    let mut take = |token: tokens::Token| out.extend(watch.token(&token).filter(is_loop));
+    let mut take = |token: &tokens::Token| out.extend(watch.token(token).filter(is_loop));
     for (at, c) in text.char_indices() {
         tokens.push(c, at, &mut take);
     }

@@ -182,7 +182,8 @@ impl Watch {
             }
             kind => {
                 now.chars += token.chars;
-                now.letters += if kind == Kind::Word { token.chars } else { 0 };
+                let filling = token.chars == 1 && token.written > 1;
+                now.letters += if kind == Kind::Word && !filling { token.chars } else { 0 };
             }
         }
         now.end = token.end;
@@ -304,7 +305,7 @@ impl Phrase {
     fn token(&mut self, token: &Token) -> u32 {
         match token.kind {
             // One letter several times is filling.
-            Kind::Word if token.chars == 1 && token.written > 2 && !token.dense => {
+            Kind::Word if token.chars == 1 && token.written > 1 && !token.dense => {
                 let whole = self.whole();
                 *self = Self::default();
                 whole

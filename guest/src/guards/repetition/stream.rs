@@ -108,7 +108,7 @@ impl Stream {
         let mut without_news = false;
         let (watch, whole) = (&mut self.watch, before.max(2 * limits::WORDS_BYTES));
         self.tokens.push(c, before, &mut |token| {
-            watch.token(&token);
+            watch.token(token);
             let region = watch.peak();
             without_news |= region.end == token.end && region.is_loop(whole);
         });
@@ -212,12 +212,11 @@ impl Stream {
         let each = unit.chars().count();
         let copies = chars / each;
         let enough = match shape(unit, None) {
-            Shape::Numbers => false,
             Shape::Blank => chars >= limits::BLANK_CHARS,
             Shape::Fill => chars >= limits::FILL_CHARS,
             Shape::Lines => chars >= limits::SURE_CHARS && copies >= limits::WORD_COPIES,
             // It isn't known yet whether the list is closed.
-            Shape::List => !unit.contains(['[', '(', '{']) && chars >= TAIL * 3 / 4,
+            Shape::Numbers | Shape::List => false,
             Shape::Word => copies >= limits::WORD_COPIES && chars >= said,
             Shape::Words => chars >= said,
         };

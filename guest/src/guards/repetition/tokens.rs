@@ -61,33 +61,50 @@ pub const fn mix(hash: u32, with: u32) -> u32 {
     x ^ (x >> 15)
 }
 
-/// Letters or digits of a run of both.
-#[derive(Clone, Copy)]
-struct Part {
-    token: Token,
-    digits: bool,
-    last: char,
-    lower: bool,
-    upper: u32,
+/// What the token that is being read is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    Letters,
+    Digits,
+    Name,
+    Mark,
 }
 
 /// Makes tokens of characters.
 pub struct Tokens {
-    parts: [Option<Part>; 2],
-    /// Characters and end of the run of letters and digits beyond its parts, when these are more than two or too long for a number.
-    name: Option<(u32, usize)>,
-    whole: u32,
-    mark: Option<Token>,
+    open: Open,
+    /// The token that is being read.
+    now: Token,
+    /// The part before it, where letters meet digits.
+    first: Option<Token>,
+    last: char,
+    lower: bool,
+    upper: u32,
     gap: Gap,
 }
 
 impl Default for Tokens {
     fn default() -> Self {
+        let now = Token {
+            kind: Kind::Mark,
+            hash: 0,
+            value: 0,
+            start: 0,
+            end: 0,
+            chars: 0,
+            written: 0,
+            before: Gap::Line,
+            capitals: false,
+            dense: false,
+        };
         Self {
-            parts: [None, None],
-            name: None,
-            whole: SEED,
-            mark: None,
+            open: Open::Nothing,
+            now,
+            first: None,
+            last: '\0',
+            lower: false,
+            upper: 0,
             gap: Gap::Line,
         }
     }
@@ -124,16 +141,46 @@ fn class(c: char) -> Class {
     }
 }
 
+/// Where tokens go.
+type Out<'a> = &'a mut dyn FnMut(&Token);
+
 impl Tokens {
     /// Takes the character that begins at byte `at`; gives the tokens that end before it.
-    pub fn push(&mut self, c: char, at: usize, out: &mut impl FnMut(Token)) {
+    pub fn push(&mut self, c: char, at: usize, out: Out<'_>) {
+        if self.open == Open::Letters && c.is_ascii_lowercase() {
+            self.lower = true;
+            self.grow(c, at + 1);
+            return;
+        }
+        let end = at + c.len_utf8();
         match class(c) {
-            Class::Letter(lower) => self.letter(c, lower, at, out),
-            Class::Digit(digit) => self.digit(c, digit, at, out),
-            Class::Mark if (c == '\'' || c == '\u{2019}') && self.in_word() => self.letter('\'', '\'', at, out),
+            Class::Letter(lower) => {
+                self.inread_letters_(at, out);
+                self.lower |= c == lower;
+                self.upper += u32::from(c != lower);
+                self.grow(lower, end);
+            }
+            Class::Digit(digit) => {
+                self.read_digits(at, out);
+                self.now.value = self.now.value.wrapping_mul(10).wrapping_add(digit);
+                self.now.end = end;
+                self.now.chars += 1;
+                if self.open == Open::Name {
+                    self.now.hash = mix(self.now.hash, digit);
+                }
+            }
+            Class::Mark if (c == '\'' || c == '\u{2019}') && self.open == Open::Letters => self.grow('\'', end),
+            Class::Mark if self.open == Open::Mark && self.now.value == c as u32 => self.now.end = end,
+            Class::Mark => {
+                self.flush(out);
+                self.start(Kind::Mark, c, at);
+                self.open = Open::Mark;
+            }
             Class::Dense => {
                 self.flush(out);
-                out(self.token(Kind::Word, mix(SEED, c as u32), c as u32, at, c, true));
+                self.start(Kind::Word, c, at);
+                self.now.dense = true;
+                out(&self.now);
             }
             Class::Space => {
                 self.flush(out);
@@ -143,133 +190,113 @@ impl Tokens {
                 self.flush(out);
                 self.gap = Gap::Line;
             }
-            Class::Mark => {
-                if let Some(mark) = &mut self.mark
-                    && mark.value == c as u32
-                {
-                    mark.end = at + c.len_utf8();
-                    return;
-                }
-                self.flush(out);
-                self.mark = Some(self.token(Kind::Mark, mix(SEED, c as u32), c as u32, at, c, false));
-            }
         }
     }
 
-    fn token(&mut self, kind: Kind, hash: u32, value: u32, at: usize, c: char, dense: bool) -> Token {
-        let before = std::mem::replace(&mut self.gap, Gap::None);
-        Token {
+    /// Begins a token with a character.
+    fn start(&mut self, kind: Kind, c: char, at: usize) {
+        self.now = Token {
             kind,
-            hash,
-            value,
+            hash: mix(SEED, c as u32),
+            value: c as u32,
             start: at,
             end: at + c.len_utf8(),
             chars: 1,
             written: 1,
-            before,
+            before: std::mem::replace(&mut self.gap, Gap::None),
             capitals: false,
-            dense,
+            dense: false,
+        };
+    }
+
+    /// Begins letters or digits, which are empty yet.
+    fn begin(&mut self, open: Open, at: usize) {
+        let (kind, hash) = if open == Open::Digits {
+            (Kind::Number, NUMBER)
+        } else {
+            (Kind::Word, SEED)
+        };
+        self.start(kind, '\0', at);
+        (self.now.hash, self.now.value, self.now.chars, self.now.written) = (hash, 0, 0, 0);
+        (self.last, self.lower, self.upper) = ('\0', false, 0);
+        self.open = open;
+    }
+
+    fn grow(&mut self, lower: char, end: usize) {
+        self.now.end = end;
+        self.now.written += 1;
+        if self.last != lower {
+            self.last = lower;
+            self.now.chars += 1;
+            self.now.hash = mix(self.now.hash, lower as u32);
         }
     }
 
-    fn in_word(&self) -> bool {
-        self.parts[1].or(self.parts[0]).is_some_and(|p| !p.digits)
-    }
-
-    /// The part that grows by this character; a new one where letters and digits meet.
-    fn part(&mut self, digits: bool, c: char, at: usize, out: &mut impl FnMut(Token)) -> Option<&mut Part> {
-        if self.mark.is_some() {
-            self.flush(out);
-        }
-        self.whole = mix(self.whole, c as u32);
-        if let Some(name) = &mut self.name {
-            *name = (name.0 + 1, at + c.len_utf8());
-            return None;
-        }
-        let slot = usize::from(self.parts[1].is_some());
-        let place = match &self.parts[slot] {
-            Some(part) if part.digits == digits => slot,
-            Some(_) if slot == 1 && self.parts[0].is_some_and(|p| !p.digits && p.token.chars >= GLUED_CHARS) => {
+    fn inread_letters_(&mut self, at: usize, out: Out<'_>) {
+        match (self.open, self.first) {
+            (Open::Letters | Open::Name, _) => {}
+            (Open::Digits, None) => self.meet(Open::Letters, at),
+            (Open::Digits, Some(first)) if first.kind == Kind::Word && first.chars >= GLUED_CHARS => {
                 // A word and its number, glued to the next word.
                 self.flush(out);
-                0
+                self.begin(Open::Letters, at);
             }
-            Some(_) if slot == 1 => {
-                self.name = Some((1, at + c.len_utf8()));
-                return None;
+            (Open::Digits, Some(_)) => self.name(),
+            _ => {
+                self.flush(out);
+                self.begin(Open::Letters, at);
             }
-            Some(_) => 1,
-            None => 0,
-        };
-        if self.parts[place].is_none() {
-            let (kind, hash) = if digits {
-                (Kind::Number, NUMBER)
-            } else {
-                (Kind::Word, SEED)
+        }
+    }
+
+    fn read_digits(&mut self, at: usize, out: Out<'_>) {
+        match (self.open, self.first) {
+            (Open::Digits, _) if self.now.chars == 9 => self.name(),
+            (Open::Digits | Open::Name, _) => {}
+            (Open::Letters, None) => self.meet(Open::Digits, at),
+            (Open::Letters, Some(_)) => self.name(),
+            _ => {
+                self.flush(out);
+                self.begin(Open::Digits, at);
+            }
+        }
+    }
+
+    /// Puts the token aside as the first part of a run of letters and digits.
+    fn meet(&mut self, open: Open, at: usize) {
+        self.now.capitals = self.upper > 1 && !self.lower;
+        self.first = Some(self.now);
+        self.begin(open, at);
+    }
+
+    /// Makes one name of what was read of a run of letters and digits.
+    fn name(&mut self) {
+        let now = self.now;
+        let exact = |t: &Token| mix(t.hash, t.value);
+        if let Some(first) = self.first.take() {
+            self.now = Token {
+                hash: mix(exact(&first), exact(&now)),
+                end: now.end,
+                chars: first.chars + now.chars,
+                written: first.written + now.written,
+                ..first
             };
-            let mut token = self.token(kind, hash, 0, at, c, false);
-            token.chars = 0;
-            token.written = 0;
-            self.parts[place] = Some(Part {
-                token,
-                digits,
-                last: '\0',
-                lower: false,
-                upper: 0,
-            });
+        } else {
+            self.now.hash = exact(&now);
         }
-        self.parts[place].as_mut()
-    }
-
-    fn letter(&mut self, c: char, lower: char, at: usize, out: &mut impl FnMut(Token)) {
-        let Some(part) = self.part(false, lower, at, out) else {
-            return;
-        };
-        part.token.end = at + c.len_utf8();
-        part.token.written += 1;
-        part.lower |= c == lower && c != '\'';
-        part.upper += u32::from(c != lower);
-        if part.last != lower {
-            part.last = lower;
-            part.token.chars += 1;
-            part.token.hash = mix(part.token.hash, lower as u32);
-        }
-    }
-
-    fn digit(&mut self, c: char, digit: u32, at: usize, out: &mut impl FnMut(Token)) {
-        let Some(part) = self.part(true, c, at, out) else {
-            return;
-        };
-        part.token.end = at + c.len_utf8();
-        part.token.chars += 1;
-        part.token.value = part.token.value.wrapping_mul(10).wrapping_add(digit);
-        if part.token.chars > 9 {
-            self.name = Some((0, at + c.len_utf8()));
-        }
+        self.now.kind = Kind::Name;
+        self.open = Open::Name;
     }
 
     /// Gives what is unfinished: at the end of the text, and where a token can't go on.
-    pub fn flush(&mut self, out: &mut impl FnMut(Token)) {
-        if let Some(mark) = self.mark.take() {
-            out(mark);
+    pub fn flush(&mut self, out: Out<'_>) {
+        if let Some(first) = self.first.take() {
+            out(&first);
         }
-        let parts = std::mem::take(&mut self.parts);
-        let whole = std::mem::replace(&mut self.whole, SEED);
-        if let (Some((more, end)), Some(first)) = (self.name.take(), parts[0]) {
-            let chars = parts.iter().flatten().map(|p| p.token.chars).sum::<u32>() + more;
-            out(Token {
-                kind: Kind::Name,
-                hash: whole,
-                value: 0,
-                end,
-                chars,
-                ..first.token
-            });
-            return;
-        }
-        for mut part in parts.into_iter().flatten() {
-            part.token.capitals = part.upper > 1 && !part.lower;
-            out(part.token);
+        if self.open != Open::Nothing {
+            self.now.capitals = self.open == Open::Letters && self.upper > 1 && !self.lower;
+            self.open = Open::Nothing;
+            out(&self.now);
         }
     }
 }
