@@ -65,9 +65,9 @@ def calibrate(names: Sequence[str], target: Path) -> Counts:
 
 def _toml(counts: Counts, table: dict[str, list[int]]) -> str:
     return (
-        "# Made by `cargo xtask calibrate` from the text files of installed packages, the half whose content hashes to an even\n"
-        "# byte. `exact` and `near`: how many files have a finding of that kind whose further copies take at least 64, 128,\n"
-        "# 256, ... bytes.\n"
+        "# Made by `cargo xtask calibrate` from text files of installed packages: the half whose content hashes to an\n"
+        "# even byte. `exact` and `near`: how many files have a finding of that kind whose further copies take at\n"
+        "# least 64, 128, 256, ... bytes.\n"
         f"files = {counts.files}\nbytes = {counts.bytes}\nexact = {table['exact']}\nnear = {table['near']}\n"
     )
 

@@ -194,7 +194,7 @@ impl Stream {
                 self.encoded = self.total;
                 return None;
             }
-            if let Some(found) = self.certain(&text[start..], period, said) {
+            if let Some(found) = self.certain(text.split_at(start), period, said) {
                 return Some(found);
             }
             tried += 1;
@@ -206,7 +206,7 @@ impl Stream {
     }
 
     /// The loop, if a run up to here is enough of one.
-    fn certain(&self, run: &str, period: usize, said: usize) -> Option<Loop> {
+    fn certain(&self, (before, run): (&str, &str), period: usize, said: usize) -> Option<Loop> {
         let unit = run.get(..period)?;
         let chars = run.chars().count();
         let each = unit.chars().count();
@@ -215,8 +215,9 @@ impl Stream {
             Shape::Blank => chars >= limits::BLANK_CHARS,
             Shape::Fill => chars >= limits::FILL_CHARS,
             Shape::Lines => chars >= limits::SURE_CHARS && copies >= limits::WORD_COPIES,
-            // It isn't known yet whether the list is closed.
-            Shape::Numbers | Shape::List => false,
+            Shape::Numbers => false,
+            // It isn't known yet whether a list is closed, but whether it was opened.
+            Shape::List => chars >= limits::FILL_CHARS && (run.len() == self.total || is_outside(before)),
             Shape::Word => copies >= limits::WORD_COPIES && chars >= said,
             Shape::Words => chars >= said,
         };
@@ -257,6 +258,11 @@ impl Stream {
             copies,
         }
     }
+}
+
+/// Whether a list that begins here stands in no brackets. Unknown where the tail begins with it.
+fn is_outside(before: &str) -> bool {
+    !before.is_empty() && !before.chars().rev().take(40).any(|c| matches!(c, '[' | '(' | '{'))
 }
 
 /// For every `period` how many of the last bytes equal those `period` bytes earlier (Gusfield's Z, from the end).
