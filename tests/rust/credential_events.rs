@@ -142,3 +142,39 @@ fn results_and_requests_go_on_without_keys() {
     let off = check(r#"{"modes":{"credentials":"off"}}"#, Occasion::Request(request));
     assert_eq!(off, Verdict::allow());
 }
+
+#[test]
+fn no_cut_leaves_half_of_a_key() {
+    let token = token();
+    let filler: String = (0..700).map(|i| format!("row {i:03}\n")).collect();
+    for lines in [true, false] {
+        let plain = if lines {
+            filler.clone()
+        } else {
+            filler.replace('\n', " ")
+        };
+        let mut session = Session::new(r#"{"profile":"strict"}"#, "key");
+        let mut cut = 0;
+        for at in (0..plain.len()).step_by(61) {
+            let text = format!(
+                "{}{} {token} {}",
+                &plain[..at],
+                if lines { "\n" } else { "" },
+                &plain[at..]
+            );
+            let outcome = Outcome {
+                call: called("terminal", "{}"),
+                status: Status::Ok,
+                text,
+            };
+            let verdict = session.check(&event(&format!("r{at}"), Occasion::Result(outcome)));
+            assert_eq!(verdict.action, Action::Rewrite);
+            cut += usize::from(verdict.text.len() < 4_600);
+            for from in 4..token.len() - 5 {
+                assert!(!verdict.text.contains(&token[from..from + 5]), "{at}: {}", verdict.text);
+                assert!(!verdict.store.body.contains(&token[from..from + 5]), "{at}");
+            }
+        }
+        assert!(cut > 60, "{cut} results were shortened");
+    }
+}
