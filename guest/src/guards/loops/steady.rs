@@ -4,6 +4,7 @@
 //! takes in what belongs to it. Long lines are read in pieces, so that the work is linear and the memory small.
 
 use crate::guards::told::words;
+use std::sync::OnceLock;
 
 /// Stands for what was taken out.
 const OUT: char = '\u{1}';
@@ -28,49 +29,73 @@ struct Token<'a> {
     text: &'a str,
 }
 
-/// The word lists that are asked for, each in one text.
-#[derive(Clone, Copy)]
+/// The lists in which a word may stand, one bit each.
+const NAMES: [&str; 8] = [
+    "loops.weekday",
+    "loops.month",
+    "loops.zone",
+    "loops.clock",
+    "loops.unit",
+    "loops.short",
+    "loops.took",
+    "loops.loose",
+];
+const WEEKDAY: u8 = 1;
+const MONTH: u8 = 2;
+const ZONE: u8 = 4;
+const CLOCK: u8 = 8;
+const UNIT: u8 = 16;
+const SHORT: u8 = 32;
+const TOOK: u8 = 64;
+const LOOSE: u8 = 128;
+
+/// The words that are asked for.
 struct Lists {
-    weekday: &'static str,
-    month: &'static str,
-    zone: &'static str,
-    clock: &'static str,
+    /// By the low bits of their first byte, each with its list.
+    words: Vec<Vec<(u8, &'static str)>>,
     unit: &'static str,
-    short: &'static str,
-    took: &'static str,
     time: &'static str,
     id: &'static str,
-    loose: &'static str,
 }
 
 impl Lists {
-    fn new() -> Self {
-        Self {
-            weekday: words("loops.weekday"),
-            month: words("loops.month"),
-            zone: words("loops.zone"),
-            clock: words("loops.clock"),
-            unit: words("loops.unit"),
-            short: words("loops.short"),
-            took: words("loops.took"),
-            time: words("loops.time"),
-            id: words("loops.id"),
-            loose: words("loops.loose"),
-        }
+    fn get() -> &'static Self {
+        static LISTS: OnceLock<Lists> = OnceLock::new();
+        LISTS.get_or_init(|| {
+            let mut buckets: Vec<Vec<(u8, &'static str)>> = vec![Vec::new(); 32];
+            for (bit, name) in NAMES.iter().enumerate() {
+                for word in words(name).split(' ') {
+                    buckets[bucket(word)].push((1 << bit, word));
+                }
+            }
+            Self {
+                words: buckets,
+                unit: words("loops.unit"),
+                time: words("loops.time"),
+                id: words("loops.id"),
+            }
+        })
+    }
+
+    /// Whether a word stands in a list. Letters beyond ASCII are compared as they are written.
+    #[inline(never)]
+    fn holds(&self, list: u8, word: &str) -> bool {
+        let near = &self.words[bucket(word)];
+        near.iter()
+            .any(|(of, one)| of & list != 0 && one.eq_ignore_ascii_case(word))
     }
 }
 
-/// Whether a word stands in a list. Letters beyond ASCII are compared as they are written.
-#[inline(never)]
-fn holds(list: &str, word: &str) -> bool {
-    list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
+/// Equal for letters in either case.
+fn bucket(word: &str) -> usize {
+    word.bytes().next().map_or(0, |b| usize::from(b & 31))
 }
 
 /// The text without what may change without telling anything.
 #[inline(never)]
 pub fn steady(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let lists = Lists::new();
+    let lists = Lists::get();
     let mut piece = Vec::new();
     for line in text.split_inclusive('\n') {
         let mut rest = line;
@@ -117,7 +142,7 @@ fn kind_of(c: char) -> Kind {
 struct Piece<'a> {
     tokens: &'a [Token<'a>],
     gone: Vec<bool>,
-    lists: Lists,
+    lists: &'static Lists,
 }
 
 impl Piece<'_> {
@@ -185,8 +210,8 @@ impl Piece<'_> {
     }
 
     #[inline(never)]
-    fn in_list(&self, at: usize, list: &str) -> bool {
-        self.is_letters(at) && holds(list, self.text(at))
+    fn in_list(&self, at: usize, list: u8) -> bool {
+        self.is_letters(at) && self.lists.holds(list, self.text(at))
     }
 
     /// The end of the number at `at`: digits, and a part after a point or a comma.
@@ -225,8 +250,8 @@ impl Piece<'_> {
         let zoned = self.zone_end(end);
         let enclosed = matches!((self.before(at, 1), self.text(end)), ("[", "]") | ("(", ")"));
         let told = self.is_blank(at.wrapping_sub(1))
-            && (self.in_list(at.wrapping_sub(2), self.lists.clock)
-                || self.before(at, 2) == "at" && self.in_list(at.wrapping_sub(4), self.lists.clock));
+            && (self.in_list(at.wrapping_sub(2), CLOCK)
+                || self.before(at, 2) == "at" && self.in_list(at.wrapping_sub(4), CLOCK));
         if !full && from == at && zoned.is_none() && !enclosed && !told {
             return None;
         }
@@ -243,7 +268,7 @@ impl Piece<'_> {
         let mut end = end;
         for _ in 0..3 {
             let next = end + usize::from(self.is_blank(end));
-            if self.in_list(next, self.lists.zone) {
+            if self.in_list(next, ZONE) {
                 end = next + 1;
             } else if matches!(self.text(next), "+" | "-") && matches!(self.digits(next + 1), 2 | 4) {
                 let long = self.text(next + 2) == ":" && self.digits(next + 3) == 2;
@@ -264,9 +289,7 @@ impl Piece<'_> {
             Kind::Blank => true,
             Kind::Sign => matches!(self.text(at), "-" | "/" | "." | "," | ":"),
             Kind::Letters => {
-                self.in_list(at, self.lists.month)
-                    || self.in_list(at, self.lists.weekday)
-                    || matches!(self.text(at), "T" | "t" | "at" | "um")
+                self.in_list(at, MONTH) || self.in_list(at, WEEKDAY) || matches!(self.text(at), "T" | "t" | "at" | "um")
             }
         };
         let first = (clock.saturating_sub(DATE_TOKENS)..clock)
@@ -286,9 +309,9 @@ impl Piece<'_> {
         {
             return false;
         }
-        let all = |list: &str| (from..to).filter(|&at| self.in_list(at, list)).count();
+        let all = |list: u8| (from..to).filter(|&at| self.in_list(at, list)).count();
         let numbers: Vec<usize> = (from..to).filter(|&at| self.digits(at) > 0).collect();
-        if all(self.lists.month) > 0 {
+        if all(MONTH) > 0 {
             return numbers.len() <= 3;
         }
         let first = numbers.first().map_or(0, |&at| self.digits(at));
@@ -301,7 +324,7 @@ impl Piece<'_> {
                     && (first == 4 || self.digits(c) == 4 || self.digits(c) == 2)
             }
             // A weekday alone: "Tue 10:00:01".
-            [] => all(self.lists.weekday) > 0,
+            [] => all(WEEKDAY) > 0,
             _ => false,
         }
     }
@@ -335,8 +358,8 @@ impl Piece<'_> {
             let after = self.number_end(next);
             let unit = after + usize::from(self.is_blank(after));
             if !self.is_unit(unit) {
-                let compound = unit == after && self.in_list(unit, self.lists.short);
-                let told = self.is_blank(at.wrapping_sub(1)) && self.in_list(at.wrapping_sub(2), self.lists.took);
+                let compound = unit == after && self.in_list(unit, SHORT);
+                let told = self.is_blank(at.wrapping_sub(1)) && self.in_list(at.wrapping_sub(2), TOOK);
                 let goes_on = self.digits(unit + 1 + usize::from(self.is_blank(unit + 1))) > 0;
                 if !compound || !(told || end.is_some() || goes_on && self.goes_on_as_duration(unit)) {
                     break;
@@ -360,7 +383,7 @@ impl Piece<'_> {
 
     fn is_unit(&self, at: usize) -> bool {
         let text = self.text(at);
-        self.in_list(at, self.lists.unit)
+        self.in_list(at, UNIT)
             // In scripts without blanks more may follow: 12秒后.
             || self.is_letters(at) && !text.is_ascii() && self.lists.unit.split(' ').any(|u| !u.is_ascii() && text.starts_with(u))
     }
@@ -432,7 +455,7 @@ impl Piece<'_> {
     fn own_id(&self, at: usize) -> Option<usize> {
         let next = self.text(at + 1);
         let joined = next == "_" || next == "-" || next == " " || next == "#";
-        if joined && self.in_list(at, self.lists.loose) {
+        if joined && self.in_list(at, LOOSE) {
             let end = self.run(at + 2, |t| {
                 matches!(t.kind, Kind::Digits | Kind::Letters) || matches!(t.text, "-" | "_")
             });
