@@ -39,7 +39,7 @@ def test_a_key_in_a_message_costs_no_request_and_leaves_with_no_later_one(home: 
     requests = sent(home)
     assert len(requests) == 1, "the refused turn asked the model nothing"
     assert MARKER in requests[0]
-    # The call for a title passes no middleware: 0.22 makes it from the first message, refused or not (a limit, in the README).
+    # The call for a title passes no middleware: 0.22 makes it from the first message, refused or not (README, limits).
     titles = sent(home, tools=False) if VERSION.startswith("0.19") else []
     assert not [one for one in requests + titles if KEY in one]
     prompts = home.entries("prompt")

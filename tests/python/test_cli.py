@@ -16,7 +16,21 @@ from sayso.cli import add_arguments, main, run
 from sayso.screen import Screen
 from sayso.types import EngineError
 
-COMMANDS = ("demo", "status", "check", "report", "audit", "reset", "clear", "scan", "verify", "eval", "doctor", "explain", "help")
+COMMANDS = (
+    "demo",
+    "status",
+    "check",
+    "report",
+    "audit",
+    "reset",
+    "clear",
+    "scan",
+    "verify",
+    "eval",
+    "doctor",
+    "explain",
+    "help",
+)
 SESSION = [
     {"role": "user", "text": "Don't drop the staging database.\nuse Redis for the queue"},
     {"role": "assistant", "text": "I'd drop it."},

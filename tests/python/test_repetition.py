@@ -96,7 +96,7 @@ def test_generated_texts_are_written_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"repeat": 0}, {"repeat": "9"}, {"repeat": 10**9}, {"vary": "upside-down"}])
 def test_wrong_rows_are_named(tmp_path: Path, wrong: dict[str, Any]) -> None:
     row = {"id": "r", "label": "loop", "generate": [{"text": "a", "repeat": 3, "vary": "none", **wrong}]}
-    with pytest.raises(InputError, match="rows.jsonl"):
+    with pytest.raises(InputError, match=r"rows\.jsonl"):
         repetition_rows([rows(tmp_path, row)])
 
 

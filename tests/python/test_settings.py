@@ -208,7 +208,8 @@ def test_the_engine_gets_what_its_schema_describes() -> None:
     assert document["allow"] == [{"phrase": "p", "reason": "r"}]
     exempt = ["read_file", "skill_view", "sayso_result"]
     assert document["bounds"] == {"characters": 16_000, "lines": 400, "exempt": exempt}
-    strict = json.loads(right({"profile": "strict", "bounds": {"lines": "50"}, "bounds_exempt": ["x"]}).to_engine_json())
+    narrow = {"profile": "strict", "bounds": {"lines": "50"}, "bounds_exempt": ["x"]}
+    strict = json.loads(right(narrow).to_engine_json())
     assert strict["bounds"] == {"characters": 4_000, "lines": 50, "exempt": ["x", "sayso_result"]}
 
 
