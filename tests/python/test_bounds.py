@@ -69,7 +69,7 @@ def test_a_hostile_note_gets_its_answer(counting: FuelledEngine, session: Engine
     verdict = session.check(note(text))
     assert counting.spent <= FUEL_MAX
     # What claims something is never let through because it is long.
-    quiet = {"100,000 quotes", "deep quotation", "empty lines"}
+    quiet = {"100,000 quotes", "empty lines"}
     assert verdict.action == ("allow" if name in quiet else "refuse")
     assert len(verdict.findings) <= 64
     size = len(text.encode("utf-8", "surrogatepass"))
