@@ -74,7 +74,7 @@ def test_a_long_result_arrives_short_and_the_rest_can_be_read(home: Home) -> Non
         "for n in range(9000): print(f'row {n:05d} of an ordinary build log')\nprint('Error: tide gate 7 is stuck')"
     )
     (home.path / "build.py").write_text(program)
-    home.model.says(call("terminal", command=f"{sys.executable} '{home.path}/build.py'"), text("It is stuck."))
+    home.model.says(call("terminal", command=f"'{sys.executable}' '{home.path}/build.py'"), text("It is stuck."))
     home.drive("Build it.")
     (short,) = home.model.results()
     assert len(short) <= 16_000
@@ -89,7 +89,7 @@ def test_a_long_result_arrives_short_and_the_rest_can_be_read(home: Home) -> Non
 def test_the_tool_brings_back_what_was_left_out(home: Home) -> None:
     home.extra = {"tool_output": {"max_bytes": 400_000, "max_lines": 50_000}}
     (home.path / "build.py").write_text("for n in range(9000): print(f'row {n:05d} of an ordinary build log')")
-    command = call("terminal", command=f"{sys.executable} '{home.path}/build.py'")
+    command = call("terminal", command=f"'{sys.executable}' '{home.path}/build.py'")
 
     def reads(request: dict[str, Any]) -> dict[str, Any]:
         shown = re.search(
