@@ -14,6 +14,8 @@ from .transcript import Said, read_session
 from .types import Event, Surface, Verdict, Write
 
 SESSION = "check"
+#: Rules named to somebody who asks for one that does not exist; there are hundreds.
+RULES_TOLD_MAX = 12
 
 
 def judge_write(rows: Sequence[Said], text: str, surface: Surface, judge: Opener, settings: str) -> Verdict:
@@ -57,14 +59,26 @@ def show_verdict(out: Screen, verdict: Verdict, text: str, shelf: Mapping[str, t
     out.line(f"The write is {word}{note}.", style)
 
 
+def _unknown(rule: str, names: list[str]) -> str:
+    """What is said of a rule that does not exist: the rules of its guard, or those whose names come nearest."""
+    guard = rule.partition(".")[0] + "."
+    for told in (names, [name for name in names if name.startswith(guard)]):
+        if 0 < len(told) <= RULES_TOLD_MAX:
+            return f"there is no rule {rule!r}; the rules are {', '.join(told)}"
+    from difflib import get_close_matches  # Only a wrong name needs it.
+
+    near = get_close_matches(rule, names, RULES_TOLD_MAX, 0.5)
+    nearest = f"; the nearest are {', '.join(near)}" if near else ""
+    return f"there is no rule {rule!r} among {len(names)}{nearest}"
+
+
 def explain(rule: str, judge: Opener, out: Screen) -> int:
     """Tells what a rule or a construction means, with its examples."""
     session = judge("")
     answer = session.report({"ask": "explain", "rule": rule})
     if "error" in answer:
         known = session.report({"ask": "rules"}).get("rules", [])
-        names = ", ".join(str(one.get("id")) for one in known if isinstance(one, dict))
-        raise InputError(f"there is no rule {rule[:60]!r}; the rules are {names}")
+        raise InputError(_unknown(rule[:60], [str(one.get("id")) for one in known if isinstance(one, dict)]))
     out.title(str(answer.get("id", rule)))
     for label, name in (("guard", "guard"), ("means", "reason"), ("passes", "pass")):
         if answer.get(name):

@@ -12,6 +12,7 @@ import pytest
 import sayso.opening
 from pretend import pretend
 from sayso import __version__
+from sayso.checking import RULES_TOLD_MAX, _unknown
 from sayso.cli import add_arguments, main, run
 from sayso.screen import Screen
 from sayso.types import EngineError
@@ -215,6 +216,17 @@ def test_explain_tells_rules_and_constructions() -> None:
     code, out, err = call("explain", "guess")
     assert (code, out) == (2, "")
     assert "the rules are provenance.no-quote" in err
+
+
+def test_a_wrong_rule_is_answered_with_a_few_right_ones() -> None:
+    names = [f"credentials.vendor{number}-key" for number in range(400)] + ["loops.cycle", "loops.moving"]
+    assert _unknown("loops.nope", names) == "there is no rule 'loops.nope'; the rules are loops.cycle, loops.moving"
+    near = _unknown("credentials.vendor39-kye", names)
+    assert near.startswith(
+        "there is no rule 'credentials.vendor39-kye' among 402; the nearest are credentials.vendor39-key"
+    )
+    assert near.count(",") < RULES_TOLD_MAX
+    assert _unknown("?", names) == "there is no rule '?' among 402"
 
 
 def test_eval_reads_its_files_before_it_needs_the_engine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
